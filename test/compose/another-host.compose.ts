@@ -26,11 +26,11 @@ import {
 import {
   carryImages,
   firstAddress,
-  knockAtHome,
   type OtherMachine,
   otherAddress,
   sandboxIds,
   startOtherMachine,
+  tryIngressFromFirst,
 } from './other-machine.ts';
 
 const everyEntrance = ['postgres', 'redis', 'temporal'] as const;
@@ -93,21 +93,21 @@ test('what is placed on it runs there, and is streamed through the API to its en
 });
 
 test('each entrance accepts only certificates on the allowlist', async () => {
-  expect(await other.knock({ bundle, as: 'host' })).toEqual(open);
-  const nobody = await other.knock({ bundle, as: 'nobody' });
+  expect(await other.tryIngress({ bundle, as: 'host' })).toEqual(open);
+  const nobody = await other.tryIngress({ bundle, as: 'nobody' });
   expect(nobody.postgres).toContain('connection requires a valid client certificate');
   for (const each of everyEntrance) expect(nobody[each]).not.toBe('open');
   const pair = keyPairIn(other.folder);
   await createHostCertificate(pair, 'worker-2');
-  const stranger = await other.knock({ bundle, as: 'stranger', pair });
+  const stranger = await other.tryIngress({ bundle, as: 'stranger', pair });
   for (const each of everyEntrance) expect(stranger[each]).not.toBe('open');
 });
 
 test('connections without TLS are refused, from outside and through the engine’s forwarder', async () => {
-  const outside = await other.knock({ bundle, as: 'plain' });
+  const outside = await other.tryIngress({ bundle, as: 'plain' });
   expect(outside.postgres).toContain(`no pg_hba.conf entry for host "${otherAddress}"`);
   for (const each of everyEntrance) expect(outside[each]).not.toBe('open');
-  const forwarded = await knockAtHome({ bundle, as: 'plain', address: '127.0.0.1' });
+  const forwarded = await tryIngressFromFirst({ bundle, as: 'plain', address: '127.0.0.1' });
   expect(forwarded.postgres).toContain('pg_hba.conf rejects connection');
   for (const each of everyEntrance) expect(forwarded[each]).not.toBe('open');
 });
@@ -164,10 +164,10 @@ test('a host that is removed is let in nowhere any more, and what it held open i
   await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
   expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('');
   await until('every entrance refuses it', async () => {
-    const heard = await other.knock({ bundle, as: 'host' });
-    return everyEntrance.every((each) => heard[each] !== 'open');
+    const answers = await other.tryIngress({ bundle, as: 'host' });
+    return everyEntrance.every((each) => answers[each] !== 'open');
   });
-  expect((await other.knock({ bundle, as: 'nobody' })).redis).not.toBe('open');
+  expect((await other.tryIngress({ bundle, as: 'nobody' })).redis).not.toBe('open');
   expect(await connectionsOf('worker-2')).toBe(0);
   // What it held open there has ended with the program that it was held by.
   const { Running, StartedAt } = (await part('temporal-ingress')).State;

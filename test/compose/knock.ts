@@ -19,20 +19,18 @@ export interface Caller {
 }
 
 /** `open`, or the error. */
-export type Heard = Record<'postgres' | 'redis' | 'temporal', string>;
+export type Answers = Record<'postgres' | 'redis' | 'temporal', string>;
 
 const withinMs = 10_000;
 
-async function knock(caller: Caller): Promise<Heard> {
+async function tryAll(caller: Caller): Promise<Answers> {
   const [postgres, redis, temporal] = await Promise.all(
-    [knockPostgres, knockRedis, knockTemporal].map((each) =>
-      each(caller).then(() => 'open', String),
-    ),
+    [tryPostgres, tryRedis, tryTemporal].map((each) => each(caller).then(() => 'open', String)),
   );
   return { postgres: String(postgres), redis: String(redis), temporal: String(temporal) };
 }
 
-async function knockPostgres(caller: Caller): Promise<void> {
+async function tryPostgres(caller: Caller): Promise<void> {
   const { hostname, port, password } = urlIn(caller, 'database-url');
   const client = new pg.Client({
     host: hostname,
@@ -53,7 +51,7 @@ async function knockPostgres(caller: Caller): Promise<void> {
   }
 }
 
-async function knockRedis(caller: Caller): Promise<void> {
+async function tryRedis(caller: Caller): Promise<void> {
   const { hostname, port, password } = urlIn(caller, 'redis-url');
   const tls = tlsOf(caller);
   const redis = new Redis({
@@ -78,7 +76,7 @@ async function knockRedis(caller: Caller): Promise<void> {
   }
 }
 
-async function knockTemporal(caller: Caller): Promise<void> {
+async function tryTemporal(caller: Caller): Promise<void> {
   const env = readFileSync(join(caller.bundle, '../.env'), 'utf8');
   const [, host = '', port = ''] = /^TEMPORAL_ADDRESS=(.+):(\d+)$/m.exec(env) ?? [];
   const tls = tlsOf(caller);
@@ -113,4 +111,4 @@ function tlsOf({ bundle, as, pair }: Caller) {
   return { ca, key: readFileSync(shown.key), cert: readFileSync(shown.certificate) };
 }
 
-process.stdout.write(JSON.stringify(await knock(JSON.parse(process.argv[2] ?? '') as Caller)));
+process.stdout.write(JSON.stringify(await tryAll(JSON.parse(process.argv[2] ?? '') as Caller)));

@@ -9,7 +9,7 @@ import { runCommand } from '../../dev/lib/run-command.ts';
 import { pingEngine } from '../../dev/stack/engine-api.ts';
 import { makeFreshClone } from '../../dev/test-runner/compose/fresh-clone.ts';
 import { clone, type docker, until } from './compose.ts';
-import type { Caller, Heard } from './knock.ts';
+import type { Answers, Caller } from './knock.ts';
 
 export const firstAddress = '10.77.0.1';
 export const otherAddress = '10.77.0.2';
@@ -25,7 +25,7 @@ export interface OtherMachine {
   socket: string;
   docker(...args: string[]): Promise<string>;
   /** The answers of the first machine's entrances to a caller from this machine. */
-  knock(caller: Caller): Promise<Heard>;
+  tryIngress(caller: Caller): Promise<Answers>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startOtherMachine(): Promise<OtherMachine> {
     folder,
     socket,
     docker: (...args) => runCommand('docker', args, here),
-    knock,
+    tryIngress,
     stop: () => stop(machine, engine),
   };
   await forgetContainers(machine);
@@ -82,17 +82,17 @@ function startEngine(): ChildProcess {
   return spawn('nsenter', within(line), { stdio: ['ignore', log, log] });
 }
 
-async function knock(caller: Caller): Promise<Heard> {
-  return JSON.parse(await runCommand('nsenter', within(knocking(caller)))) as Heard; // as it is printed there
+async function tryIngress(caller: Caller): Promise<Answers> {
+  return JSON.parse(await runCommand('nsenter', within(probeCommand(caller)))) as Answers; // as it is printed there
 }
 
 /** The same from the first machine. */
-export async function knockAtHome(caller: Caller): Promise<Heard> {
-  const [command, ...args] = knocking(caller);
-  return JSON.parse(await runCommand(command, args)) as Heard; // as it is printed there
+export async function tryIngressFromFirst(caller: Caller): Promise<Answers> {
+  const [command, ...args] = probeCommand(caller);
+  return JSON.parse(await runCommand(command, args)) as Answers; // as it is printed there
 }
 
-function knocking(caller: Caller): [string, ...string[]] {
+function probeCommand(caller: Caller): [string, ...string[]] {
   const program = join(import.meta.dirname, 'knock.ts');
   return [process.execPath, program, JSON.stringify(caller)];
 }

@@ -75,13 +75,13 @@ function checkFinish(
   const ends = seen.filter(({ event }) => event === 'finished');
   const [end] = ends;
   if (end === undefined || ends.length > 1) return [`the client received ${ends.length} ends`];
-  const told = (JSON.parse(end.data) as { reason: string }).reason;
+  const received = (JSON.parse(end.data) as { reason: string }).reason;
   return [
     ...violationUnless(seen.at(-1) === end, 'something came after the end'),
     ...violationUnless(Number(end.id) === lastSeq + 1, `the end has the number ${end.id}`),
     ...violationUnless(
-      told === reason || told === 'already_ended',
-      `the reason was ${told}, not ${reason}`,
+      received === reason || received === 'already_ended',
+      `the reason was ${received}, not ${reason}`,
     ),
   ];
 }

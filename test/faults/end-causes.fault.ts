@@ -36,7 +36,7 @@ const causes: Record<Ending, readonly EndCause[]> = {
   termination: ['terminated_by_operator'],
 };
 
-async function bringAbout(ending: Ending, runId: string): Promise<void> {
+async function triggerEnd(ending: Ending, runId: string): Promise<void> {
   const { service } = world;
   switch (ending) {
     case 'success':
@@ -80,14 +80,14 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
   const client = world.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
   await client.seenFrames(3, patienceMs);
   let wasAnswered = false;
-  const begun = bringAbout(first, runId).then(() => {
+  const firstEnd = triggerEnd(first, runId).then(() => {
     wasAnswered = true;
   });
   await sleep(delayMs);
   const isRecorded = delayMs >= recordedAfterMs;
   if (isRecorded) await untilRecorded(runId);
   const isSettled = isRecorded ? !isOneEnd(first, second) : wasAnswered && isOrder(first);
-  await Promise.all([begun, bringAbout(second, runId)]);
+  await Promise.all([firstEnd, triggerEnd(second, runId)]);
   await client.seenEnd(patienceMs);
   const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
   const allowed = [...causes[first], ...(isSettled ? [] : causes[second])];
@@ -153,8 +153,8 @@ describe('stop and delete', () => {
     await client.seenFrames(3, patienceMs);
     const remove = () => service.call('DELETE', `/runs/${runId}`);
     const deletes = await Promise.all(Array.from({ length: 20 }, remove));
-    const heard = deletes.filter(({ status }) => status !== 404);
-    expect(heard).toMatchObject([{ status: 200, body: { data: { runId, deleted: true } } }]);
+    const accepted = deletes.filter(({ status }) => status !== 404);
+    expect(accepted).toMatchObject([{ status: 200, body: { data: { runId, deleted: true } } }]);
     for (const path of [`/runs/${runId}`, `/runs/${runId}/logs`, `/runs/${runId}/stream`])
       expect((await service.call('GET', path)).status, path).toBe(404);
     await client.seenEnd(patienceMs);

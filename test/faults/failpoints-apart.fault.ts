@@ -32,7 +32,12 @@ afterAll(async () => {
 const patienceMs = 120_000;
 const once = { created: 1, started: 1, removed: 1 };
 /** Ignores interrupts, the end of its input, and SIGTERM. */
-const deaf = script([{ deaf: true }, { trapTerm: true }, { say: 'working' }, { hang: true }]);
+const ignoresSignals = script([
+  { deaf: true },
+  { trapTerm: true },
+  { say: 'working' },
+  { hang: true },
+]);
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
 async function runAtWork(prompt: string) {
@@ -49,7 +54,7 @@ describe('a run that is stopped while its worker dies', () => {
   it.each(failpointsOf('cause', 'stop'))('at %s ends as requested', async (name) => {
     const { service, containers } = world;
     await restartWithFailpoint(service.worker, name);
-    const { runId, client } = await runAtWork(deaf);
+    const { runId, client } = await runAtWork(ignoresSignals);
     expect((await stop(runId)).status).toBe(200);
     const startedAt = await restartAfterFailpoint(service.worker);
     const { run, posts } = await waitForRecovery(world, runId, { clients: [client], startedAt });

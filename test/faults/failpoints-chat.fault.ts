@@ -106,9 +106,9 @@ describe('a message whose API dies', { timeout: 240_000 }, () => {
       const { pool } = service.database;
       const known = 'select id from session_messages where run_id = $1';
       expect((await pool.query(known, [runId])).rows).toEqual([{ id: messageId }]);
-      const told = `select event from frames
+      const query = `select event from frames
                   where run_id = $1 and event in ('user_message', 'turn_end') order by seq`;
-      const events = (await pool.query<{ event: string }>(told, [runId])).rows;
+      const events = (await pool.query<{ event: string }>(query, [runId])).rows;
       expect(events.map(({ event }) => event)).toEqual(['user_message', 'turn_end']);
       await service.call('DELETE', `/flows/${service.flowId}/sessions/${sessionId}`);
     },

@@ -18,7 +18,7 @@ const patiently = { timeout: 300_000 };
 
 let service: Service;
 let second: Host;
-let way: TcpHoldProxy;
+let proxy: TcpHoldProxy;
 beforeAll(async () => {
   const env = {
     HOST_LOST_MS: String(lostMs),
@@ -28,19 +28,19 @@ beforeAll(async () => {
   };
   service = await startService({ env });
   second = await service.anotherHost();
-  way = await openTcpHoldProxy(service.database.url);
+  proxy = await openTcpHoldProxy(service.database.url);
   await service.worker.kill('SIGTERM');
 });
 afterAll(async () => {
   await service?.stop();
-  way?.close();
+  proxy?.close();
 });
 
 /** All work starts on the first host, which can be cut off from Postgres; the second is a spare. */
 async function bothHosts(): Promise<void> {
   await second.worker.kill('SIGTERM');
   await service.worker.kill('SIGTERM');
-  await service.worker.start({ DATABASE_URL: way.url });
+  await service.worker.start({ DATABASE_URL: proxy.url });
   await expect.poll(mayPlaceOnSecond, { timeout: patienceMs }).toBe(false);
 }
 
@@ -80,7 +80,7 @@ describe('a host that is killed and does not return', patiently, () => {
     expect(await sandboxesOf(chat.runId)).toContainEqual(
       expect.objectContaining({ hostId: first, generation: 1 }),
     );
-    await service.worker.start({ DATABASE_URL: way.url });
+    await service.worker.start({ DATABASE_URL: proxy.url });
     await expect
       .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
@@ -96,13 +96,13 @@ describe('a host that cannot reach Postgres', patiently, () => {
     const { runId } = await service.trigger({ prompt });
     await untilWorking(service, { runId });
     const from = service.worker.log().length;
-    way.cut();
+    proxy.cut();
     const began = performance.now();
     const stateOf = async () => (await sandboxesOf(runId)).map(({ state }) => state);
     await expect.poll(stateOf, { timeout: lostMs }).toEqual(['paused']);
     console.log(`held still ${Math.round(performance.now() - began)} ms after the cut`);
     expect(service.worker.log().slice(from)).toContain('host_fenced');
-    way.restore();
+    proxy.restore();
     await expect.poll(stateOf, { timeout: patienceMs }).toEqual(['running']);
     expect(await service.untilEnded(runId, patienceMs)).toMatchObject({
       exitCode: 0,
@@ -118,7 +118,7 @@ describe('a host that cannot reach Postgres', patiently, () => {
     await chat.say(writeNotes);
     await second.worker.start();
     const seen = chat.events.length;
-    way.cut();
+    proxy.cut();
     const turn = await chat.say(continueSession);
     expect(turn).toMatchObject({ exitCode: 0 });
     expectContinued(chat, seen);
@@ -128,7 +128,7 @@ describe('a host that cannot reach Postgres', patiently, () => {
       generation: 1,
       state: 'paused',
     });
-    way.restore();
+    proxy.restore();
     await expect
       .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);

@@ -8,19 +8,19 @@ import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 
 let world: FaultFixture;
-let way: TcpHoldProxy;
+let proxy: TcpHoldProxy;
 beforeAll(async () => {
   world = await startFaultFixture();
   const { api, worker, database } = world.service;
-  way = await openTcpHoldProxy(database.url);
+  proxy = await openTcpHoldProxy(database.url);
   for (const process of [api, worker]) {
     await process.kill('SIGTERM');
-    await process.start({ DATABASE_URL: way.url });
+    await process.start({ DATABASE_URL: proxy.url });
   }
 });
 afterAll(async () => {
   await world?.stop();
-  way?.close();
+  proxy?.close();
 });
 
 const patienceMs = 120_000;
@@ -33,7 +33,7 @@ it('loses nothing when the connections to Postgres stall, and does not wait fore
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
-  way.silence();
+  proxy.silence();
   const began = performance.now();
   releaseFlood(service, runId, 1);
   await stays.seenFrames(1.5 * framesOfPart, patienceMs);

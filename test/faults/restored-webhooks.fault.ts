@@ -29,7 +29,7 @@ let terminated: RunRecord;
 /** Ends after it as well; its webhook has failed for good before the restore. */
 let givenUp: RunRecord;
 /** In the backup: ended, during its first attempt. */
-let owed: RunRecord;
+let pendingRun: RunRecord;
 /** After the backup: ended, with attempts left. */
 let lost: RunRecord;
 
@@ -60,15 +60,17 @@ it('is restored in the middle of the attempts', async () => {
   const file = join(service.dataDir, 'backup');
   [ends, terminated, givenUp] = await Promise.all([begin(waits), begin(waits), begin(waits)]);
   for (const run of [ends, terminated, givenUp]) await untilWorking(service, run);
-  owed = await begin(waits);
-  slow = owed.runId;
-  await untilWorking(service, owed);
-  releaseAgent(service, owed.runId);
-  await untilPosts(owed, 1);
+  pendingRun = await begin(waits);
+  slow = pendingRun.runId;
+  await untilWorking(service, pendingRun);
+  releaseAgent(service, pendingRun.runId);
+  await untilPosts(pendingRun, 1);
   await flowrun.json('backup', file, '--without-key');
   await afterBackup();
   await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
-  expect([ends, terminated, owed, lost].map((run) => postsOf(run).length)).toEqual([3, 3, 3, 3]);
+  expect([ends, terminated, pendingRun, lost].map((run) => postsOf(run).length)).toEqual([
+    3, 3, 3, 3,
+  ]);
   isTaking = true;
   await flowrun.json('restore', file, '--replace');
   await Promise.all([service.api.start(), service.worker.start()]);
@@ -116,10 +118,10 @@ it.each([
 );
 
 it('delivers a webhook that is pending in the backup by the same workflow, with the same body', async () => {
-  await untilPosts(owed, 4);
-  await expect.poll(() => stateOf(owed), patience).toBe('delivered');
-  expect(attemptsOf(owed)).toEqual(all);
-  expect(new Set(postsOf(owed).map(({ body }) => body)).size).toBe(1);
+  await untilPosts(pendingRun, 4);
+  await expect.poll(() => stateOf(pendingRun), patience).toBe('delivered');
+  expect(attemptsOf(pendingRun)).toEqual(all);
+  expect(new Set(postsOf(pendingRun).map(({ body }) => body)).size).toBe(1);
 });
 
 it('neither restarts a failed webhook nor reports unknown runs', async () => {

@@ -25,7 +25,7 @@ const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' 
 let world: FaultFixture;
 /** In the backup: one ended run, and two running ones, one of which ends before the restore. */
 let over: RunRecord;
-let goesOn: RunRecord;
+let keepsRunning: RunRecord;
 let endsMeanwhile: RunRecord;
 /** In the backup: a session that was asleep, and one in the middle of a turn. */
 let asleep: Conversation;
@@ -59,15 +59,15 @@ it('is restored after it was stopped in the middle of its work', async () => {
 async function beforeBackup(): Promise<void> {
   const { service } = world;
   over = await begin(script([backedUp]), 'before');
-  goesOn = await begin(hangs);
+  keepsRunning = await begin(hangs);
   endsMeanwhile = await begin(waits);
   asleep = await openConversation(service);
   await asleep.say(script([{ write: { path: '/workspace/kept', content: 'kept' } }, backedUp]));
   works = await openConversation(service);
   workedOn = await works.send(script([{ shell: 'echo once >> ran' }, { hang: true }]));
-  await untilTold(over);
+  await untilDelivered(over);
   await untilAsleep(service, asleep);
-  for (const run of [goesOn, endsMeanwhile, works]) await untilWorking(service, run);
+  for (const run of [keepsRunning, endsMeanwhile, works]) await untilWorking(service, run);
 }
 
 async function afterBackup(): Promise<void> {
@@ -82,7 +82,7 @@ async function afterBackup(): Promise<void> {
   await expect.poll(turns, patience).toBe(1);
   await asleep.send(script([{ shell: 'echo lost > lost' }, { say: 'Lost.' }, { hang: true }]));
   for (const run of [unknown, asleep]) await untilWorking(service, run);
-  for (const run of [endsMeanwhile, unknownOver]) await untilTold(run);
+  for (const run of [endsMeanwhile, unknownOver]) await untilDelivered(run);
 }
 
 async function begin(prompt: string, idempotencyKey?: string): Promise<RunRecord> {
@@ -109,7 +109,7 @@ const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
     .map(({ body }) => JSON.parse(body) as { runId: string; error?: string })
     .filter((body) => body.runId === runId);
 
-const untilTold = (run: RunRecord): Promise<void> =>
+const untilDelivered = (run: RunRecord): Promise<void> =>
   expect.poll(() => postsOf(run), patience).toHaveLength(1);
 
 it('rejects repeats of possibly lost requests until it has reconciled, and delays no other request', async () => {
@@ -151,10 +151,10 @@ async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
 }
 
 it('ends the runs that were running in the backup once, with lost_in_restore, and reports it', async () => {
-  const { run } = await world.expectInvariants(goesOn.runId, { withinMs: patience.timeout });
+  const { run } = await world.expectInvariants(keepsRunning.runId, { withinMs: patience.timeout });
   expect(run).toMatchObject({ endCause: 'max_reconnects_exceeded' });
-  expect(postsOf(goesOn)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
-  expect(world.containers.of(goesOn.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(postsOf(keepsRunning)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
+  expect(world.containers.of(keepsRunning.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
 it('ends the runs that have ended since, and reports no second end', async () => {

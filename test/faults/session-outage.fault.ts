@@ -116,5 +116,5 @@ it('restarts a message once if its container dies with the engine, and fails it 
   await engineDies();
   await talk.untilInMiddle(2);
   talk.releaseAgents(all, 4);
-  await talk.expectWhole({ engineWasAway: true, begun: [0, 0, 1, 1, 2, 3], failed: [1] });
+  await talk.expectWhole({ engineWasAway: true, started: [0, 0, 1, 1, 2, 3], failed: [1] });
 });

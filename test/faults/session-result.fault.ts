@@ -20,7 +20,7 @@ const running = (command: string, say: string): string =>
   both([{ shell: command }, { say }], [{ tool: 'Bash', input: { command } }, { text: say }]);
 
 const counted = running('echo ran >> /workspace/ran', 'Counted.');
-const told = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
+const reported = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');
 
 const deaths: [Failpoint, Kill][] = [
   ...failpointsOf('turn').flatMap((name): [Failpoint, Kill][] => [
@@ -49,7 +49,7 @@ describe.each(['scripted', 'real'] as const)('a message of the %s agent', (agent
       const message = await chat.send(counted);
       await restartAfterFailpoint(service.worker, () => endContainer(service, chat, kill));
       expect(await chat.turn(message)).toMatchObject({ exitCode: 0, texts: ['Counted.'] });
-      expect(await chat.say(told)).toMatchObject({ exitCode: 0, texts: ['Told.'] });
+      expect(await chat.say(reported)).toMatchObject({ exitCode: 0, texts: ['Told.'] });
       const lines = chat.named('user').map(({ data }) => /ran \d+ times/.exec(data)?.[0]);
       expect(lines.filter(Boolean)).toEqual(['ran 1 times']);
       expect(chat.named('turn_end')).toHaveLength(3);

@@ -13,16 +13,16 @@ import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 
 let world: FaultFixture;
-let way: TcpHoldProxy;
+let proxy: TcpHoldProxy;
 let second: ServiceProcess;
 beforeAll(async () => {
   world = await startFaultFixture();
-  way = await openTcpHoldProxy(world.service.database.url);
+  proxy = await openTcpHoldProxy(world.service.database.url);
   second = world.service.anotherWorker();
 });
 afterAll(async () => {
   await world?.stop();
-  way?.close();
+  proxy?.close();
 });
 
 const patienceMs = 120_000;
@@ -81,13 +81,13 @@ it.each(lateWrites)(
     const { worker, dataDir } = service;
     await second.kill('SIGTERM');
     await worker.kill('SIGTERM');
-    await worker.start({ DATABASE_URL: way.url });
+    await worker.start({ DATABASE_URL: proxy.url });
     const talk = await startConversation(world);
     await talk.send();
 
-    way.hold(from);
+    proxy.hold(from);
     talk.releaseAgents([0]);
-    await expect.poll(way.held, { timeout: patienceMs }).toMatch(from);
+    await expect.poll(proxy.held, { timeout: patienceMs }).toMatch(from);
     worker.signal('SIGSTOP');
     const began = performance.now();
     rmSync(join(dataDir, 'lock'));
@@ -103,10 +103,10 @@ it.each(lateWrites)(
     const before = await heldBySecond(talk.runId);
     const frozenLog = worker.log().length;
     worker.signal('SIGCONT');
-    way.release();
+    proxy.release();
     expect(await worker.exited()).toEqual({ code: 1, signal: null });
     expect(worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
-    await expect.poll(way.answered, { timeout: patienceMs }).toContain(refused);
+    await expect.poll(proxy.answered, { timeout: patienceMs }).toContain(refused);
     expect(await heldBySecond(talk.runId)).toEqual(before);
     expect(await untilGatewayAnswers(service, talk.runId)).toBeLessThan(1_000);
 

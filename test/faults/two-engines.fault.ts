@@ -100,9 +100,9 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     for (let n = 0; n < 8 && placed.size < 2; n += 1) {
       const { runId } = await service.trigger({ prompt: hangs });
       await untilWorking(service, { runId });
-      const place = await hostOf(runId);
-      if (place === null || placed.has(place)) await stopRun(runId);
-      else placed.set(place, runId);
+      const hostId = await hostOf(runId);
+      if (hostId === null || placed.has(hostId)) await stopRun(runId);
+      else placed.set(hostId, runId);
     }
     expect([...placed.keys()].sort()).toEqual(['first', 'second']);
     await Promise.all([...placed.values()].map(stopRun));
@@ -219,7 +219,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
         /received fatal alert: \w*(Certificate|CA).*dependency_unavailable/i,
       ),
     ];
-    for (const life of said) expect(life).not.toMatch(/worker_ready|PRIVATE KEY/);
+    for (const output of said) expect(output).not.toMatch(/worker_ready|PRIVATE KEY/);
     await saidWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
     const { out } = await cliWith({
       ...env,

@@ -88,7 +88,7 @@ async function attemptsOf(runId: string): Promise<Attempt[]> {
 }
 
 /** A run that ends at once, and the outcome of its webhook. */
-async function tell(callbackUrl: string, { isRefused = false } = {}) {
+async function sendWebhook(callbackUrl: string, { isRefused = false } = {}) {
   const runId = await triggerFailing(callbackUrl);
   const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs, isRefused });
   return { runId, posts, webhook: run.webhook, attempts: await attemptsOf(runId) };
@@ -123,30 +123,30 @@ function expectWaited(waitedMs: number, delayMs: number, moreMs = 0): void {
 
 describe('the webhook of a run', () => {
   it('is sent once if the receiver is slow', async () => {
-    const { posts, webhook } = await tell(`${world.receiver.url}/slow`);
+    const { posts, webhook } = await sendWebhook(`${world.receiver.url}/slow`);
     expect(posts).toHaveLength(1);
     expect(webhook).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
   });
 
   it('is sent twice with identical bytes if the receiver fails once', async () => {
-    const { posts, webhook } = await tell(`${world.receiver.url}/second-time`);
+    const { posts, webhook } = await sendWebhook(`${world.receiver.url}/second-time`);
     expect(posts).toHaveLength(2);
     expect(posts[0]?.body).toBe(posts[1]?.body);
     expect(webhook).toMatchObject({ state: 'delivered', attempts: 2, lastStatus: 201 });
   });
 
-  const hopeless = [
+  const failures = [
     { path: '/500', status: 500, error: null },
     { path: '/redirect', status: 307, error: null },
     { path: '/cut', status: null, error: 'not_connected' },
     { path: '/cut-in-the-middle', status: 500, error: null },
     { path: '/hang', status: null, error: 'timed_out' },
   ];
-  it.concurrent.each(hopeless)(
+  it.concurrent.each(failures)(
     'is sent four times, after 2, 10 and 30 seconds, if no attempt succeeds ($path)',
     async ({ path, status, error }) => {
       const url = `${world.receiver.url}${path}`;
-      const { posts, webhook, attempts } = await tell(url, { isRefused: true });
+      const { posts, webhook, attempts } = await sendWebhook(url, { isRefused: true });
       expect(posts).toHaveLength(4);
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
       expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
@@ -156,7 +156,7 @@ describe('the webhook of a run', () => {
   );
 
   it('sends no byte to a receiver with an untrusted certificate', async () => {
-    const { webhook, attempts } = await tell(untrusted.url, { isRefused: true });
+    const { webhook, attempts } = await sendWebhook(untrusted.url, { isRefused: true });
     expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
     expect(untrusted.connections()).toBe(4);
     expect(untrusted.requests()).toBe(0);
@@ -208,10 +208,12 @@ it('delays no run, and other webhooks only briefly, if a receiver hangs', async 
 async function startUntrusted() {
   const folder = mkdtempSync(join(tmpdir(), 'untrusted-'));
   const [key, cert] = [join(folder, 'key'), join(folder, 'cert')];
-  const wish = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const opensslArgs = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const output = ['-keyout', key, '-out', cert];
-  execFileSync('openssl', ['req', '-x509', ...wish, ...names, ...output], { stdio: 'ignore' });
+  execFileSync('openssl', ['req', '-x509', ...opensslArgs, ...names, ...output], {
+    stdio: 'ignore',
+  });
   const server = createServer(
     { key: readFileSync(key), cert: readFileSync(cert) },
     (_request, response) => response.writeHead(204).end(),

@@ -9,17 +9,17 @@ import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 
 let world: FaultFixture;
-let way: TcpHoldProxy;
+let proxy: TcpHoldProxy;
 beforeAll(async () => {
   world = await startFaultFixture();
   const { worker, database } = world.service;
-  way = await openTcpHoldProxy(database.url);
+  proxy = await openTcpHoldProxy(database.url);
   await worker.kill('SIGTERM');
-  await worker.start({ DATABASE_URL: way.url });
+  await worker.start({ DATABASE_URL: proxy.url });
 });
 afterAll(async () => {
   await world?.stop();
-  way?.close();
+  proxy?.close();
 });
 
 const patienceMs = 120_000;
@@ -51,9 +51,9 @@ it('rejects every write of a frozen worker that wakes up after it lost its data 
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
 
-  way.hold(/append_batch/);
+  proxy.hold(/append_batch/);
   releaseFlood(service, runId, 1);
-  await expect.poll(way.held, { timeout: patienceMs }).toContain('append_batch');
+  await expect.poll(proxy.held, { timeout: patienceMs }).toContain('append_batch');
   service.worker.signal('SIGSTOP');
   const began = performance.now();
   rmSync(join(service.dataDir, 'lock'));
@@ -66,10 +66,10 @@ it('rejects every write of a frozen worker that wakes up after it lost its data 
   const before = await heldBySecond(runId);
   const frozenLog = service.worker.log().length;
   service.worker.signal('SIGCONT');
-  way.release();
+  proxy.release();
   expect(await service.worker.exited()).toEqual({ code: 1, signal: null });
   expect(service.worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
-  await expect.poll(way.answered, { timeout: patienceMs }).toContain('SELECT 0');
+  await expect.poll(proxy.answered, { timeout: patienceMs }).toContain('SELECT 0');
   expect(await heldBySecond(runId)).toEqual(before);
   expect(await untilGatewayAnswers(service, runId)).toBeLessThan(1_000);
 

@@ -51,8 +51,8 @@ beforeAll(async () => {
   runId = run.runId;
   workflowId = (await createRunStore(database.pool, sealer).find(runId))?.workflowId ?? '';
   await vi.waitFor(async () => {
-    const told = await database.pool.query(`select 1 from frames where event = 'user'`);
-    expect(told.rowCount).toBe(2);
+    const announced = await database.pool.query(`select 1 from frames where event = 'user'`);
+    expect(announced.rowCount).toBe(2);
   }, patiently);
   whileRunning = await lookAtSandbox();
   await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });

@@ -14,24 +14,24 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
+const waitForRelease = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
 
-async function runThatTakesThePlace(): Promise<string> {
-  const { runId } = await service.trigger({ prompt: untilTold });
+async function occupySlot(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: waitForRelease });
   await untilWorking(service, { runId });
   return runId;
 }
 
 describe('a run that finds every slot occupied', { timeout: 180_000 }, () => {
   it('is admitted, and starts when a slot is free', async () => {
-    const first = await runThatTakesThePlace();
+    const first = await occupySlot();
     const { runId } = await service.trigger({ prompt: script([{ say: 'my turn' }]) });
     releaseAgent(service, first);
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'my turn' });
   });
 
   it('ends with `no capacity` if no slot becomes free in time', async () => {
-    const first = await runThatTakesThePlace();
+    const first = await occupySlot();
     const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
     const events = await collect(service.stream(runId));
     expect(JSON.parse(events.at(-1)?.data ?? '')).toMatchObject({ reason: 'no_upstream' });

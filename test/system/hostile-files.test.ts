@@ -121,9 +121,9 @@ describe('a hostile working directory', patiently, () => {
     const swap = `mkdir d; echo inside > d/f; sleep 0.0$((i % 3)); rm -r d; ln -s ${outside} d; rm d; i=$((i + 1))`;
     const runId = await runThatDid(`(while :; do ${swap}; done) >/dev/null 2>&1 &`);
     const seen = { read: 0, missing: 0, written: 0, refused: 0 };
-    const begun = performance.now();
+    const startedAtMs = performance.now();
     const isOver = (): boolean => {
-      const lasted = performance.now() - begun;
+      const lasted = performance.now() - startedAtMs;
       return lasted > 60_000 || (lasted > 8_000 && Math.min(...Object.values(seen)) > 0);
     };
     async function keepReading(): Promise<void> {
@@ -217,9 +217,9 @@ describe('runs that share the files of a flow', patiently, () => {
       });
     const first = await start(pair(0));
     expect(first.status).toBe(201);
-    const begun = await Promise.all([1, 2, 3, 4].flatMap((n) => [start(pair(n)), start([])]));
-    expect(begun.flatMap(({ status, body }) => (status === 201 ? [] : [body]))).toEqual([]);
-    for (const { data } of begun) {
+    const triggered = await Promise.all([1, 2, 3, 4].flatMap((n) => [start(pair(n)), start([])]));
+    expect(triggered.flatMap(({ status, body }) => (status === 201 ? [] : [body]))).toEqual([]);
+    for (const { data } of triggered) {
       await service.untilEnded(data.runId, 120_000);
       const logs = await service.call<{ content: string }>('GET', `/runs/${data.runId}/logs`);
       expect(logs.data.content).toContain('200000');

@@ -46,9 +46,11 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
 
     const events = await reading;
     expectStory(events, id);
-    const heard = events.find(({ event, data }) => event === 'user' && /tool_result/.test(data));
-    expect(heard?.data).toContain('Blue');
-    expect(heard?.data).toContain('Red, a blue one');
+    const toolResult = events.find(
+      ({ event, data }) => event === 'user' && /tool_result/.test(data),
+    );
+    expect(toolResult?.data).toContain('Blue');
+    expect(toolResult?.data).toContain('Red, a blue one');
   });
 
   async function expectRefusals(runId: string, id: string): Promise<void> {
@@ -122,8 +124,10 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(await service.readRun(runId)).toMatchObject({ exitCode: 0, result: 'Done.' });
     expect(events.filter(({ event }) => event.startsWith('interaction'))).toEqual([]);
     expect(statusesOf(events)).toEqual(['working', 'idle']);
-    const heard = events.find(({ event, data }) => event === 'user' && /tool_result/.test(data));
-    expect(heard?.data).toContain('needs the approval of a person');
+    const toolResult = events.find(
+      ({ event, data }) => event === 'user' && /tool_result/.test(data),
+    );
+    expect(toolResult?.data).toContain('needs the approval of a person');
   });
 
   it('the agent cannot ask if the run withholds the question tool', async () => {

@@ -52,21 +52,21 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
 });
 
 describe('an interrupt', patiently, () => {
-  let way: TcpHoldProxy;
+  let proxy: TcpHoldProxy;
   let service: Service;
   let connection: Connection;
   beforeAll(async () => {
-    way = await openTcpHoldProxy(`tcp://${stackEnv.temporalAddress}`);
+    proxy = await openTcpHoldProxy(`tcp://${stackEnv.temporalAddress}`);
     connection = await Connection.connect({ address: stackEnv.temporalAddress });
     service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
     await service.api.kill('SIGTERM');
-    await service.api.start({ TEMPORAL_ADDRESS: new URL(way.url).host });
+    await service.api.start({ TEMPORAL_ADDRESS: new URL(proxy.url).host });
   }, 240_000);
   afterEach(() => restartStopped(service));
   afterAll(async () => {
     await service?.stop();
     await connection?.close();
-    way?.close();
+    proxy?.close();
   });
 
   const working = (name: string): string =>
@@ -83,7 +83,7 @@ describe('an interrupt', patiently, () => {
   };
 
   /** How many its workflow has forwarded to a host that has handled them. */
-  async function seenTo({ runId }: Conversation): Promise<number> {
+  async function handledInterrupts({ runId }: Conversation): Promise<number> {
     const { workflow } = new Client({ connection });
     const { events } = await workflow.getHandle(`session/${runId}`).fetchHistory();
     const asked = (events ?? []).filter(
@@ -101,14 +101,14 @@ describe('an interrupt', patiently, () => {
     const second = await chat.send(working('two'));
     await untilAtWork(chat, 'one');
     // It is accepted during the first turn, and reaches the session during the second.
-    way.hold();
+    proxy.hold();
     const asking = interrupt(service, chat);
-    await expect.poll(way.held).not.toBe('');
+    await expect.poll(proxy.held).not.toBe('');
     releaseAgent(chat, 'one');
     await untilAtWork(chat, 'two');
-    way.release();
+    proxy.release();
     await asking;
-    await expect.poll(() => seenTo(chat)).toBe(1);
+    await expect.poll(() => handledInterrupts(chat)).toBe(1);
     releaseAgent(chat, 'two');
     const ended = await Promise.all([first, second].map((message) => chat.turn(message)));
     expect(ended).toMatchObject([

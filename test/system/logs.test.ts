@@ -109,13 +109,13 @@ describe('the log of a run', { timeout: 180_000 }, () => {
     const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
     writeFileSync(join(workspace, 'go-on'), '');
     const events = await streaming;
-    const told = asEntries(events);
+    const streamed = asEntries(events);
     const [text, polled] = await polling;
     const whole = await pageThrough(runId, 'channel=all&limit=1000', 'asc');
     expect(whole.slice(0, forwards.length)).toEqual(forwards);
     expect(polled).toEqual(whole);
-    const firstTold = told[0]?.seq ?? 0;
-    expect(withoutTime(whole).filter(({ seq }) => seq >= firstTold)).toEqual(told);
+    const firstStreamed = streamed[0]?.seq ?? 0;
+    expect(withoutTime(whole).filter(({ seq }) => seq >= firstStreamed)).toEqual(streamed);
     const times = whole.map(({ timestamp }) => timestamp);
     expect(times).toEqual(times.toSorted());
     await expectChannels(runId, { whole, text });

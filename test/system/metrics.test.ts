@@ -18,7 +18,7 @@ const patiently = { timeout: 120_000, interval: 200 };
 const ports = { api: 0, worker: 0, temporal: 0 };
 let service: Service;
 let receiver: WebhookReceiver;
-let told: Answer<RunRecord>;
+let triggered: Answer<RunRecord>;
 let refused: Answer;
 let sessionRunId: string;
 let samples: string[];
@@ -52,13 +52,13 @@ async function tellOfRuns(): Promise<void> {
   const prompt = script([{ say: 'Hello' }, { sleepMs: 3_000 }, { say: 'there' }]);
   const body = { prompt, callbackUrl: `${receiver.url}/hook` };
   const headers = { 'idempotency-key': 'told-once' };
-  told = await service.call<RunRecord>('POST', path, { body, headers });
-  expect(told.status).toBe(201);
+  triggered = await service.call<RunRecord>('POST', path, { body, headers });
+  expect(triggered.status).toBe(201);
   refused = await service.call('POST', path, { body });
   expect(refused.status).toBe(429);
   expect((await service.call('POST', path, { body, headers })).status).toBe(200);
   expect((await service.call('GET', '/nothing')).status).toBe(404);
-  expect((await service.untilEnded(told.data.runId)).error).toBeUndefined();
+  expect((await service.untilEnded(triggered.data.runId)).error).toBeUndefined();
   await vi.waitFor(() => expect(receiver.posts).toHaveLength(1), patiently);
 }
 
@@ -133,7 +133,7 @@ describe('the metrics', () => {
   it('name no run, key, project, flow or path', () => {
     const text = samples.join('\n');
     const { projectId, flowId, key } = service;
-    const names = [told.data.runId, sessionRunId, projectId, flowId, key, '/nothing'];
+    const names = [triggered.data.runId, sessionRunId, projectId, flowId, key, '/nothing'];
     expect(names.filter((name) => text.includes(name))).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('the log', () => {
   });
 
   it('has each decision about a run once', () => {
-    const events = eventsOf(told.data.runId).filter((event) => event !== 'request');
+    const events = eventsOf(triggered.data.runId).filter((event) => event !== 'request');
     const decisions = ['run_admitted', 'run_replayed', 'sandbox_created', 'sandbox_started'];
     const later = ['run_started', 'sandbox_ended', 'run_ended', 'webhook_attempt'];
     for (const decision of [...decisions, ...later]) {
@@ -161,7 +161,7 @@ describe('the log', () => {
   });
 
   it('reports how a run ended, and the outcome of its webhook', () => {
-    const { runId } = told.data;
+    const { runId } = triggered.data;
     const linesOfRun = allLines().filter((line) => line['runId'] === runId);
     const line = (event: string) => linesOfRun.find(({ msg }) => msg === event);
     expect(line('run_ended')).toMatchObject({ cause: 'completed', exitCode: 0 });
@@ -170,9 +170,11 @@ describe('the log', () => {
 
   it('reports when a session falls asleep and is woken', () => {
     const events = eventsOf(sessionRunId);
-    const life = events.filter((event) => /^session_(opened|awake|asleep)$/.test(String(event)));
-    expect(life.filter((event) => event === 'session_opened')).toHaveLength(1);
-    expect(life.filter((event) => event === 'session_awake')).toHaveLength(2);
+    const transitions = events.filter((event) =>
+      /^session_(opened|awake|asleep)$/.test(String(event)),
+    );
+    expect(transitions.filter((event) => event === 'session_opened')).toHaveLength(1);
+    expect(transitions.filter((event) => event === 'session_awake')).toHaveLength(2);
     expect(events.filter((event) => event === 'turn_started')).toHaveLength(2);
     expect(events.filter((event) => event === 'turn_ended')).toHaveLength(2);
     expect(events.filter((event) => event === 'message_stored')).toHaveLength(2);
@@ -185,8 +187,8 @@ describe('the log', () => {
         (line) => line['requestId'] === requestId && line['level'] !== 'debug',
       );
     };
-    const { runId } = told.data;
-    expect(ofRequest(told)).toMatchObject([
+    const { runId } = triggered.data;
+    expect(ofRequest(triggered)).toMatchObject([
       { msg: 'run_admitted', runId },
       { msg: 'request', status: 201 },
     ]);
@@ -198,9 +200,10 @@ describe('the log', () => {
 
   it('leads from a worker’s line about a run to the request that caused it', () => {
     const ofRequest = linesOf(service.worker.log()).filter(
-      (line) => line['requestId'] === told.headers.get('x-request-id') && line['level'] !== 'debug',
+      (line) =>
+        line['requestId'] === triggered.headers.get('x-request-id') && line['level'] !== 'debug',
     );
-    expect(ofRequest.filter(({ runId }) => runId !== told.data.runId)).toEqual([]);
+    expect(ofRequest.filter(({ runId }) => runId !== triggered.data.runId)).toEqual([]);
     expect(ofRequest.map(({ msg }) => msg).sort()).toEqual([
       'run_ended',
       'run_started',
@@ -227,10 +230,10 @@ describe('the log', () => {
       if (runId === undefined) continue;
       requestsOf.set(runId, (requestsOf.get(runId) ?? new Set()).add(requestId));
     }
-    expect([...requestsOf.keys()].sort()).toEqual([told.data.runId, sessionRunId].sort());
+    expect([...requestsOf.keys()].sort()).toEqual([triggered.data.runId, sessionRunId].sort());
     const opened = linesOf(service.api.log()).find(({ msg }) => msg === 'session_opened');
-    const asked = told.headers.get('x-request-id');
-    expect([...(requestsOf.get(told.data.runId) ?? [])]).toEqual([asked]);
+    const asked = triggered.headers.get('x-request-id');
+    expect([...(requestsOf.get(triggered.data.runId) ?? [])]).toEqual([asked]);
     expect([...(requestsOf.get(sessionRunId) ?? [])]).toEqual([opened?.['requestId']]);
   });
 });

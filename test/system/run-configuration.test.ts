@@ -111,12 +111,12 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   }
 
   const events = await collect(service.stream(runId));
-  const told = events.map(({ data }) => data).join('\n');
-  expect(told).toContain(`word: Grüße by u-17 of ${secrets.env.length}, home is /home/agent`);
-  expect(told).toContain(
+  const streamed = events.map(({ data }) => data).join('\n');
+  expect(streamed).toContain(`word: Grüße by u-17 of ${secrets.env.length}, home is /home/agent`);
+  expect(streamed).toContain(
     'Permission to use Bash with command cd / && git --version has been denied',
   );
-  for (const secret of Object.values(secrets)) expect(told).not.toContain(secret);
+  for (const secret of Object.values(secrets)) expect(streamed).not.toContain(secret);
   const init = events.find(({ event, data }) => event === 'system' && data.includes('"init"'));
   const { tools, model: named } = JSON.parse(init?.data ?? '{}') as {
     tools: string[];

@@ -14,11 +14,11 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-const untilTold = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
+const waitForRelease = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
 const saying = (say: string): string => script([{ say }]);
 
-async function runThatTakesThePlace(): Promise<string> {
-  const { runId } = await service.trigger({ prompt: untilTold });
+async function occupySlot(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: waitForRelease });
   await untilWorking(service, { runId });
   return runId;
 }
@@ -36,7 +36,7 @@ async function entriesOf({ runId }: Conversation): Promise<string[]> {
 
 describe('a message without a host that has a free slot', { timeout: 180_000 }, () => {
   it('fails with the reason; the session stays, and its next message is answered', async () => {
-    const busy = await runThatTakesThePlace();
+    const busy = await occupySlot();
     const chat = await openConversation(service);
     const [first, second] = [await chat.send(saying('never')), await chat.send(saying('nor this'))];
     for (const message of [first, second]) {
@@ -70,7 +70,7 @@ describe('a message without a host that has a free slot', { timeout: 180_000 }, 
   });
 
   it('releases the slot in its project', async () => {
-    const busy = await runThatTakesThePlace();
+    const busy = await occupySlot();
     const chat = await openConversation(service);
     expect(await chat.say(saying('never'))).toMatchObject({ exitCode: 1 });
     const known = 'select count(*) as taken from runs r where occupies_slot(r)';

@@ -66,7 +66,7 @@ const turnsOf = (chat: Conversation): Init[] =>
     .map(({ data }) => JSON.parse(data) as Init); // the agent's own
 
 /** The words that each model request has contained since that one. */
-function heardSince(count: number): string[] {
+function wordsSince(count: number): string[] {
   const bodies = service.model
     .requests()
     .slice(count)
@@ -85,7 +85,7 @@ describe("a session's configuration", patiently, () => {
     await chat.say(model(show));
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(shown(chat)).toEqual([digest(first), digest(first)]);
-    expect(new Set(heardSince(before))).toEqual(new Set(['FIRST-WORDS']));
+    expect(new Set(wordsSince(before))).toEqual(new Set(['FIRST-WORDS']));
     const turns = turnsOf(chat);
     expect(turns).toHaveLength(2);
     for (const { tools, mcp_servers: servers } of turns) {
@@ -113,12 +113,12 @@ describe("a session's configuration", patiently, () => {
     for (const each of [message, waiting])
       expect(await chat.turn(each)).toMatchObject({ exitCode: 0 });
     expect(shown(chat)).toEqual([digest(first), digest(other)]);
-    const heard = heardSince(before);
-    const changes = heard.filter((each, index) => each !== heard[index - 1]);
+    const seenWords = wordsSince(before);
+    const changes = seenWords.filter((each, index) => each !== seenWords[index - 1]);
     expect(changes).toEqual(['FIRST-WORDS', 'OTHER-WORDS']);
     // Each turn has at least two replies, with a tool's result between them.
     for (const word of words)
-      expect(heard.filter((each) => each === word).length).toBeGreaterThan(1);
+      expect(seenWords.filter((each) => each === word).length).toBeGreaterThan(1);
     assertExactlyOnce(chat, [message, waiting]);
     const [during, after] = turnsOf(chat);
     expect(during?.tools).not.toContain('WebSearch');

@@ -27,7 +27,7 @@ const running = (command: string, text: string): string =>
   `@model ${JSON.stringify([{ tool: 'Bash', input: { command } }, { text }])}`;
 const makes =
   'mkdir -p notes; echo one > notes/a; printf \'#!/bin/sh\\necho "<$TOKEN>"\' > show; chmod 755 show';
-const goesOn = (more: string): string => `./show; cat notes/a; echo ${more} >> notes/a`;
+const showAndAdd = (more: string): string => `./show; cat notes/a; echo ${more} >> notes/a`;
 
 interface Init {
   subtype: string;
@@ -54,7 +54,7 @@ async function drain(hostId: string, chat: Conversation): Promise<void> {
 }
 
 /** Runs the next turn, which must find the earlier state. Returns the tool's output. */
-async function goneOn(chat: Conversation, message: string, before: string): Promise<string> {
+async function continueOn(chat: Conversation, message: string, before: string): Promise<string> {
   const asked = service.model.requests().length;
   const seen = chat.events.length;
   expect(await chat.say(message)).toMatchObject({ exitCode: 0 });
@@ -62,8 +62,8 @@ async function goneOn(chat: Conversation, message: string, before: string): Prom
   const requests = service.model.requests().slice(asked);
   expect(JSON.stringify(requests.map(({ body }) => body))).toContain('PROMPT-OF-ITS-OWN');
   const events = chat.events.slice(seen);
-  const told = events.filter(({ event }) => event === 'system');
-  const inits = told.map(({ data }) => JSON.parse(data) as Init); // the agent's own
+  const systemEvents = events.filter(({ event }) => event === 'system');
+  const inits = systemEvents.map(({ data }) => JSON.parse(data) as Init); // the agent's own
   const tools = inits.flatMap((each) => (each.subtype === 'init' ? each.tools : []));
   expect(tools).toContain('Bash');
   expect(tools).not.toContain('WebSearch');
@@ -77,13 +77,17 @@ it('finds its conversation, its files and its configuration there, and again aft
   await second.worker.start();
 
   await drain(here, chat);
-  const shown = await goneOn(chat, running(goesOn('two'), 'I was there, as 88e4.'), 'as 7d21.');
+  const shown = await continueOn(
+    chat,
+    running(showAndAdd('two'), 'I was there, as 88e4.'),
+    'as 7d21.',
+  );
   expect(shown).toMatch(/<word-of-its-own>\\none(?!\\ntwo)/);
   expect(await placesOf(chat)).toEqual([{ hostId: there(), generation: 2 }]);
 
   expect((await flowrun('host', 'undrain', here)).code).toBe(0);
   await drain(there(), chat);
-  const again = await goneOn(chat, running(goesOn('three'), 'I am back.'), 'as 88e4.');
+  const again = await continueOn(chat, running(showAndAdd('three'), 'I am back.'), 'as 88e4.');
   expect(again).toMatch(/<word-of-its-own>\\none\\ntwo(?!\\nthree)/);
   expect(await placesOf(chat)).toEqual([{ hostId: here, generation: 3 }]);
   const sent = chat.named('user_message').map(({ data }) => JSON.parse(data) as Sent);

@@ -14,19 +14,19 @@ describe('the text appended to the system prompt of a session', { timeout: 180_0
     const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
     const saying = (text: string): string => `@model ${JSON.stringify([{ text }])}`;
     await chat.say(saying('One.'));
-    expect(wordsHeard()).toEqual(['OF-THE-FLOW', 'FIRST-WORDS']);
+    expect(wordsInLastRequest()).toEqual(['OF-THE-FLOW', 'FIRST-WORDS']);
     await service.call('PATCH', path, { body: { appendSystemPrompt: 'OTHER-WORDS' } });
     await chat.say(saying('Two.'));
-    expect(wordsHeard()).toEqual(['OF-THE-FLOW', 'OTHER-WORDS']);
+    expect(wordsInLastRequest()).toEqual(['OF-THE-FLOW', 'OTHER-WORDS']);
     await service.call('PATCH', path, { body: { appendSystemPrompt: null } });
     expect(await chat.say(saying('Three.'))).toMatchObject({ exitCode: 0, texts: ['Three.'] });
-    expect(wordsHeard()).toEqual(['OF-THE-FLOW']);
+    expect(wordsInLastRequest()).toEqual(['OF-THE-FLOW']);
     expect(chat.named('session_ready')).toHaveLength(3);
   });
 });
 
 /** The marker words in the last model request. */
-function wordsHeard(): string[] {
+function wordsInLastRequest(): string[] {
   const body = JSON.stringify(service.model.requests().at(-1) ?? null);
   return ['OF-THE-FLOW', 'FIRST-WORDS', 'OTHER-WORDS'].filter((word) => body.includes(word));
 }

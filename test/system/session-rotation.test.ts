@@ -58,14 +58,14 @@ describe('the configuration of a session', patiently, () => {
   });
 
   it('that is changed while its sandbox starts applies to the next message', async () => {
-    const tell = script([{ env: 'TOKEN' }]);
+    const printToken = script([{ env: 'TOKEN' }]);
     const changedAfter = async (ms: number): Promise<void> => {
       const chat = await openConversation(service, { env: { TOKEN: 'first' } });
-      const before = await chat.send(tell);
+      const before = await chat.send(printToken);
       await sleep(ms);
       const body = { env: { TOKEN: 'second' } };
       expect((await service.call('PATCH', `${pathOf(chat)}/config`, { body })).status).toBe(200);
-      const after = await chat.send(tell);
+      const after = await chat.send(printToken);
       expect((await chat.turn(after)).texts).toEqual(['TOKEN=second']);
       expect(['TOKEN=first', 'TOKEN=second']).toContain((await chat.turn(before)).texts.join());
       assertExactlyOnce(chat, [before, after]);

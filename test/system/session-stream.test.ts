@@ -46,8 +46,10 @@ describe('the stream of a session', patiently, () => {
     const [rendered] = fresh.filter(({ event }) => event === 'output');
     expect(rendered).toMatchObject({ id: undefined, data: expect.stringContaining('One.') });
     expect(rendered?.data).toContain('Two.');
-    const told = ({ event }: SentEvent): boolean => event !== 'output';
-    expect(numbered(fresh).filter(told)).toEqual(numbered(toLastTurn(chat.events)).filter(told));
+    const isFrame = ({ event }: SentEvent): boolean => event !== 'output';
+    expect(numbered(fresh).filter(isFrame)).toEqual(
+      numbered(toLastTurn(chat.events)).filter(isFrame),
+    );
     await endSession(service, chat);
     expect(chat.events.at(-1)?.event).toBe('finished');
     expect(chat.named('finished')).toHaveLength(1);

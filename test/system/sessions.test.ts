@@ -69,8 +69,8 @@ describe('a session over HTTP', patiently, () => {
     const sessionId = String(first['sessionId']);
     const second = await pay(0.2, { sessionId });
     const run = await service.readRun(String(first['runId']));
-    const told = [first['costUsd'], second['costUsd'], run.costUsd].map(Number);
-    expect(told.map(String)).toEqual(told.map((usd) => String(Number(usd.toFixed(6)))));
+    const costs = [first['costUsd'], second['costUsd'], run.costUsd].map(Number);
+    expect(costs.map(String)).toEqual(costs.map((usd) => String(Number(usd.toFixed(6)))));
     expect(run.costUsd).toBeGreaterThan(0.3);
     await service.call('DELETE', pathOf({ sessionId }));
   });

@@ -86,12 +86,12 @@ it('explains a closed Redis connection by a possibly rejected certificate', asyn
 it('sends Redis the server name (SNI), which proxies need', async () => {
   const named = authority.issue({ names: ['DNS:localhost'] });
   const url = new URL(stackEnv.redisUrl.replace(/^redis:/, 'rediss:'));
-  const door = await openTlsProxy({ to: Number(url.port), shows: named });
-  url.host = `localhost:${door.port}`;
+  const proxy = await openTlsProxy({ to: Number(url.port), shows: named });
+  url.host = `localhost:${proxy.port}`;
   const address = { url: url.href, tls: { ca: authority.ca } };
   const redis = connectRedis({ ...address, name: 'test', onError: () => undefined });
   await expect.poll(() => redis.status).toBe('ready');
-  expect(door.names).toEqual(['localhost']);
+  expect(proxy.names).toEqual(['localhost']);
   redis.disconnect();
-  door.close();
+  proxy.close();
 });

@@ -96,11 +96,11 @@ describe('a run', patiently, () => {
   it('whose agent stays after its result is hung_after_result, with that result', async () => {
     const good = await run([{ say: 'done' }, { hangAfterResult: true }]);
     const bad = await run([{ hangAfterResult: true }, { fail: 'no' }]);
-    const deaf = await run([{ deaf: true }, { trapTerm: true }, { say: 'done' }]);
+    const unresponsive = await run([{ deaf: true }, { trapTerm: true }, { say: 'done' }]);
     const hung = { error: 'hung_after_result', exitCode: forced };
     await expectEnd(good.runId, { ...hung, result: 'done', agentStatus: 'idle' });
     await expectEnd(bad.runId, { ...hung, agentStatus: 'error' });
-    await expectEnd(deaf.runId, { ...hung, exitCode: 137, result: 'done' });
+    await expectEnd(unresponsive.runId, { ...hung, exitCode: 137, result: 'done' });
   });
 
   it('whose agent prints no result is no_result; one that fails has its exit code', async () => {
@@ -204,8 +204,8 @@ describe('a run', patiently, () => {
     ]);
     const events = collect(service.stream(runId));
     await expectClean(runId, { result: 'the very last word', numTurns: 3 });
-    const told = (await events).filter(({ event }) => event === 'agent_status');
-    const statuses = told.map(({ data }) => (JSON.parse(data) as { status: string }).status);
+    const changes = (await events).filter(({ event }) => event === 'agent_status');
+    const statuses = changes.map(({ data }) => (JSON.parse(data) as { status: string }).status);
     const eachTurn = ['working', 'idle'];
     expect(statuses.slice(-6)).toEqual([...eachTurn, ...eachTurn, ...eachTurn]);
     const results = (await events).filter(({ event }) => event === 'result');

@@ -34,7 +34,7 @@ export async function watchContainers(
   const alive = new Set<string>();
   let most = 0;
 
-  function hear({ Action, Actor }: EngineEvent): void {
+  function record({ Action, Actor }: EngineEvent): void {
     if (Action === 'start') alive.add(Actor.ID);
     if (Action === 'die') alive.delete(Actor.ID);
     most = Math.max(most, alive.size);
@@ -45,7 +45,7 @@ export async function watchContainers(
   }
 
   const lines = createInterface({ input: stream });
-  lines.on('line', (line) => hear(JSON.parse(line) as EngineEvent));
+  lines.on('line', (line) => record(JSON.parse(line) as EngineEvent));
   for (const source of [stream, lines]) source.on('error', () => undefined); // the engine was killed
   return {
     of: (runId) => histories.get(runId) ?? { created: 0, started: 0, removed: 0 },

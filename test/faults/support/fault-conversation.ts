@@ -46,7 +46,7 @@ interface FaultConversation {
 
 interface TalkAbout extends About {
   /** The messages that the agent started, in order; each message once if omitted. */
-  begun?: number[];
+  started?: number[];
   /** Messages that end as failed. */
   failed?: number[];
 }
@@ -99,14 +99,14 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
       for (const n of which) writeFileSync(join(workspace, gate(n)), '');
     },
     untilEnded,
-    async expectWhole({ begun = sent.map((_, n) => n), failed = [], ...about } = {}) {
+    async expectWhole({ started = sent.map((_, n) => n), failed = [], ...about } = {}) {
       await send(-1);
       for (const n of sent.keys()) await untilEnded(n);
       expect((await call('DELETE', `/flows/${flowId}/sessions/${sessionId}`)).status).toBe(200);
       const clients = [stays, comesAndGoes];
       await Promise.all(clients.map((client) => client.seenEnd(patienceMs)));
       const evidence = await world.expectInvariants(runId, { ...about, clients });
-      expectTalk(evidence, { sent, failed, begun });
+      expectTalk(evidence, { sent, failed, started });
       expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(5);
     },
   };
@@ -151,10 +151,10 @@ const question = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
 interface TalkOutcome {
   sent: string[];
   failed: number[];
-  begun: number[];
+  started: number[];
 }
 
-function expectTalk({ run, log }: Evidence, { sent, failed, begun }: TalkOutcome): void {
+function expectTalk({ run, log }: Evidence, { sent, failed, started }: TalkOutcome): void {
   expect(run).toMatchObject({ endCause: 'stopped_by_api' });
   const turns = log.filter(({ event }) => event === 'user_message' || event === 'turn_end');
   expect(
@@ -165,17 +165,17 @@ function expectTalk({ run, log }: Evidence, { sent, failed, begun }: TalkOutcome
       { event: 'turn_end', messageId, exitCode: failed.includes(n) ? 1 : 0 },
     ]),
   );
-  const noted = log.map(({ data }) => /begun: ([\d ]*)/.exec(data)?.[1]).filter(Boolean);
-  expect(noted.at(-1)?.trim().split(' ').map(Number)).toEqual(begun);
+  const recorded = log.map(({ data }) => /begun: ([\d ]*)/.exec(data)?.[1]).filter(Boolean);
+  expect(recorded.at(-1)?.trim().split(' ').map(Number)).toEqual(started);
   const said = textsIn(log).filter((text) => text !== '');
-  expect(said).toEqual(textsOf(begun, failed));
+  expect(said).toEqual(textsOf(started, failed));
 }
 
 /** Only the first half of an attempt that was repeated or failed. */
-function textsOf(begun: number[], failed: number[]): string[] {
-  return begun.flatMap((n, index) => {
+function textsOf(started: number[], failed: number[]): string[] {
+  return started.flatMap((n, index) => {
     const half = [...linesOf(firstHalf(n)), halfWord(n)];
-    if (begun.lastIndexOf(n) !== index || failed.includes(n)) return half;
+    if (started.lastIndexOf(n) !== index || failed.includes(n)) return half;
     return [...half, ...linesOf(secondHalf(n)), lastText(n)];
   });
 }

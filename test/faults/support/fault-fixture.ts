@@ -149,8 +149,8 @@ async function untilSettled(service: Service, runId: string, withinMs: number): 
   const end = performance.now() + withinMs;
   for (;;) {
     const run = await runs.find(runId);
-    const isOwed = ['waiting', 'pending'].includes(run?.webhook.state ?? '');
-    if (run !== null && run.endedAt !== null && !isOwed) return;
+    const isPending = ['waiting', 'pending'].includes(run?.webhook.state ?? '');
+    if (run !== null && run.endedAt !== null && !isPending) return;
     if (performance.now() > end) {
       throw new Error(`not settled in time: ${JSON.stringify(run)}`);
     }

@@ -140,8 +140,8 @@ describe('with an API key', () => {
         const headers = { authorization: `Bearer ${inHeader}` };
         expectRefused(route, await askBy(route, `api_key=${inQuery}`, headers), 401);
       }
-      const stranger = await world.tenant();
-      const answer = await askBy(route, `api_key=${stranger.key}`);
+      const otherTenant = await world.tenant();
+      const answer = await askBy(route, `api_key=${otherTenant.key}`);
       expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
       expect(answer.text).not.toContain(tenant.projectId);
     }
@@ -154,10 +154,10 @@ describe('with an API key', () => {
   });
 
   test('rejects access to another project, without effect', async () => {
-    const stranger = await world.tenant();
+    const otherTenant = await world.tenant();
     const before = await state();
     for (const route of keyed()) {
-      const answer = await ask(caller(api, stranger.key), route);
+      const answer = await ask(caller(api, otherTenant.key), route);
       const what = `${route.method} ${route.url}`;
       expect(answer.text, what).not.toContain(tenant.projectId);
       const expected = elsewhere[what];

@@ -38,12 +38,12 @@ describe('a message', () => {
     let rings = 0;
     const notifications = createNotifier(world.redis.redis, world.redis);
     onTestFinished(notifications.close);
-    const heard = createDeferred<true>();
+    const notified = createDeferred<true>();
     notifications.subscribe(sessionChannel(session.runId), () => {
       rings += 1;
-      heard.resolve(true);
+      notified.resolve(true);
     });
-    await heard.promise;
+    await notified.promise;
     await chat({ message: 'x', sessionId: session.sessionId });
     await expect.poll(() => rings).toBe(2);
   });

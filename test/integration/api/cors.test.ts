@@ -6,7 +6,7 @@ import { useTenant } from './use-api.ts';
 const { world, api: open, tenant } = useTenant();
 let listed: ApiProcess;
 const page = { origin: 'https://app.example' };
-const stranger = { origin: 'https://elsewhere.example' };
+const unlisted = { origin: 'https://elsewhere.example' };
 
 beforeAll(async () => {
   listed = await world.start({ corsOrigins: ['https://app.example', 'http://localhost:5173'] });
@@ -83,7 +83,7 @@ describe('listed origins', () => {
   });
 
   test('are the only allowed ones', async () => {
-    for (const headers of [stranger, { origin: 'null' }, { origin: 'https://app.example.evil' }]) {
+    for (const headers of [unlisted, { origin: 'null' }, { origin: 'https://app.example.evil' }]) {
       const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers });
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
       expect(answer.headers.get('vary')).toBe('Origin');

@@ -43,18 +43,18 @@ async function startWatched(onLook: () => void): Promise<Watched> {
   return { ...own, looks: () => looks };
 }
 
-const doors = {
+const requests = {
   'a run': () => ({ path: `/api/v1/flows/${tenant.flowId}/runs`, body: { prompt: 'Go' } }),
   'a message': () => ({ path: `/api/v1/flows/${tenant.flowId}/chat`, body: { message: 'Go' } }),
 };
 
-describe.each(Object.entries(doors))('for %s', (_name, door) => {
+describe.each(Object.entries(requests))('for %s', (_name, request) => {
   test('evicts an idle session and starts', async () => {
     let asleep: Promise<void> | undefined;
     const own = await startWatched(() => {
       asleep ??= idle.worker.sleep();
     });
-    const { path, body } = door();
+    const { path, body } = request();
     expect([201, 202]).toContain((await caller(own, tenant.key)(path, { body })).status);
     await asleep;
   });
@@ -64,7 +64,7 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
     const own = await startWatched(() => {
       closing ??= own.close();
     });
-    const { path, body } = door();
+    const { path, body } = request();
     const { status, json, headers } = await caller(own, tenant.key)(path, { body });
     expect([status, json.error]).toMatchObject([429, { code: 'CONCURRENT_LIMIT', limit: 1 }]);
     expect(headers.get('connection')).toBe('close');
@@ -75,7 +75,7 @@ describe.each(Object.entries(doors))('for %s', (_name, door) => {
   test('stops waiting and starts nothing when the client disconnects', async () => {
     const left = new AbortController();
     const own = await startWatched(() => left.abort());
-    const { path, body } = door();
+    const { path, body } = request();
     const call = fetch(`${own.url}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },

@@ -16,25 +16,25 @@ async function sendLate(signalMessage: ApiDeps['signalMessage']) {
   const sent = await caller(api, tenant.key)(`${path}/chat`, { body });
   const { pool } = world.database;
   const stored = await pool.query('select id from session_messages where run_id = $1', [runId]);
-  const ends = `select data from frames where run_id = $1 and event = 'turn_end'`;
-  const told = await pool.query<{ data: string }>(ends, [runId]);
+  const query = `select data from frames where run_id = $1 and event = 'turn_end'`;
+  const ends = await pool.query<{ data: string }>(query, [runId]);
   await api.close();
   return {
     sent,
     stored: stored.rows.map(({ id }) => id),
-    told: told.rows.map(({ data }) => JSON.parse(data)),
+    ends: ends.rows.map(({ data }) => JSON.parse(data)),
   };
 }
 
 test('rejects a message to an ended session, and announces nothing', async () => {
-  const { sent, stored, told } = await sendLate(async () => 'gone');
+  const { sent, stored, ends } = await sendLate(async () => 'gone');
   const message = expect.stringMatching(/^The session has ended\. Open a new one\.$/);
   expect([sent.status, sent.json.error]).toEqual([404, { code: 'NOT_FOUND', message }]);
-  expect([stored, told]).toEqual([[], []]);
+  expect([stored, ends]).toEqual([[], []]);
 });
 
 test('accepts a message whose failure was already announced', async () => {
-  const { sent, stored, told } = await sendLate(async ({ runId }) => {
+  const { sent, stored, ends } = await sendLate(async ({ runId }) => {
     const end = { runId, cause: 'stopped_by_api', detail: null, exitCode: null } as const;
     await world.stores.runs.endRun(end);
     return 'gone';
@@ -42,7 +42,7 @@ test('accepts a message whose failure was already announced', async () => {
   expect(sent.status).toBe(202);
   const { messageId } = sent.json.data;
   expect(stored).toEqual([messageId]);
-  expect(told).toMatchObject([{ messageId, exitCode: 1 }]);
+  expect(ends).toMatchObject([{ messageId, exitCode: 1 }]);
 });
 
 test('accepts a message in time while Temporal does not answer', async () => {

@@ -38,13 +38,13 @@ export async function openLog(world: ApiFixture, runId: string): Promise<LogWrit
   }
 
   async function append(batch: Frame[]): Promise<StoredFrame[]> {
-    const place = { fromOffset: offset, toOffset: offset + 1 };
+    const range = { fromOffset: offset, toOffset: offset + 1 };
     const { token, generation } = lease as NonNullable<typeof lease>; // seen above
     const added = await frames.append({
       runId,
       token,
       generation,
-      ...place,
+      ...range,
       frames: batch,
       facts: {},
     });

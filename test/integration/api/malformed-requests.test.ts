@@ -92,14 +92,14 @@ test('answers CONNECT in the envelope', async () => {
 test('starts nothing for an aborted body, and logs it once without an error', async () => {
   const own = await world.start();
   const before = world.asked.started.length;
-  const begun = [
+  const unfinished = [
     `content-length: 100\r\n\r\n{"prompt":"Go"`,
     `transfer-encoding: chunked\r\n\r\n${chunk.slice(0, -5)}`,
   ];
   const broken = 'transfer-encoding: chunked\r\n\r\n5\r\n{"pro\r\nzzz\r\n';
   const answers = [
-    ...(await Promise.all(begun.map((part) => breakOff(own, part, 'destroy')))),
-    ...(await Promise.all(begun.map((part) => breakOff(own, part, 'end')))),
+    ...(await Promise.all(unfinished.map((part) => breakOff(own, part, 'destroy')))),
+    ...(await Promise.all(unfinished.map((part) => breakOff(own, part, 'end')))),
     await rawCall(own, `${post()}${broken}`),
   ];
   await own.close();
@@ -112,7 +112,7 @@ test('starts nothing for an aborted body, and logs it once without an error', as
     .map((line) => JSON.parse(line) as { requestId: string; code?: string; route: string });
   expect(lines).toHaveLength(answers.length);
   expect(new Set(lines.map(({ route }) => route))).toEqual(new Set([`/api/v1/flows/:flowId/runs`]));
-  const answered = answers.slice(begun.length);
+  const answered = answers.slice(unfinished.length);
   for (const text of answered) {
     expect(text).toMatch(/^HTTP\/1.1 400 /);
     const requestId = /\r\nx-request-id: (\S+)\r\n/i.exec(text)?.[1];

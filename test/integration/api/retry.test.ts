@@ -18,12 +18,12 @@ async function ended(
   options: CallOptions,
   given?: Parameters<ApiFixture['tenant']>[0],
 ): Promise<Original> {
-  const original = await begun(options, given);
+  const original = await startRun(options, given);
   await end(original.runId);
   return original;
 }
 
-async function begun(
+async function startRun(
   options: CallOptions,
   given?: Parameters<ApiFixture['tenant']>[0],
 ): Promise<Original> {
@@ -152,7 +152,7 @@ test('rejects a retry without the original secrets, naming each field', async ()
 });
 
 test('rejects a run that is active, deleted or of another project', async () => {
-  const { runId, flowId, key, retry } = await begun({ body: { prompt: 'Go' } });
+  const { runId, flowId, key, retry } = await startRun({ body: { prompt: 'Go' } });
   const early = await retry();
   expect([early.status, early.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   await caller(api, key)(`/api/v1/runs/${runId}/stop`, { body: {} });

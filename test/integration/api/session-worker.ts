@@ -24,14 +24,14 @@ export function sessionWorker(world: ApiFixture, runId: string): SessionWorker {
 
   async function wakeUp(): Promise<void> {
     await hosts.renew({ hostId, name: 'Of sessions', capacity: 1_000 });
-    const place = await turns.claimSlot(runId, held.generation);
-    if (place.outcome !== 'assigned') throw new Error(`no place: ${place.outcome}`);
+    const slot = await turns.claimSlot(runId, held.generation);
+    if (slot.outcome !== 'assigned') throw new Error(`no slot: ${slot.outcome}`);
     const lease = await frames.takeLease(runId, hostId, 600_000);
     if (lease === null) throw new Error('no lease');
-    Object.assign(held, { generation: place.generation, token: lease.token });
+    Object.assign(held, { generation: slot.generation, token: lease.token });
     offset = lease.byteOffset;
-    if (lease.generation < place.generation) {
-      await frames.beginGeneration(runId, lease.token, place.generation);
+    if (lease.generation < slot.generation) {
+      await frames.beginGeneration(runId, lease.token, slot.generation);
       offset = 0;
     }
     await turns.markStarted(held);

@@ -220,9 +220,9 @@ test('reports pruned frames once, before the rest', async () => {
 
 test('is 404 for a run that was deleted, and of another project', async () => {
   const log = await newRun();
-  const stranger = await world.tenant();
+  const otherTenant = await world.tenant();
   const path = `/api/v1/runs/${log.runId}/stream`;
-  expect((await caller(api, stranger.key)(path)).status).toBe(404);
+  expect((await caller(api, otherTenant.key)(path)).status).toBe(404);
   await caller(api, tenant.key)(`/api/v1/runs/${log.runId}`, { method: 'DELETE' });
   expect((await caller(api, tenant.key)(path)).status).toBe(404);
 });

@@ -99,8 +99,8 @@ test('answers at a notification, without waiting for the next poll', async () =>
 });
 
 test('answers soon without a notification', async () => {
-  const deaf = { ...world.frameStream, subscribe: () => () => undefined };
-  const own = await world.start({ frameStream: deaf });
+  const withoutNotifications = { ...world.frameStream, subscribe: () => () => undefined };
+  const own = await world.start({ frameStream: withoutNotifications });
   const unwoken = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
   await expect.poll(() => own.log()).toContain('run_admitted');
   const began = performance.now();

@@ -24,16 +24,19 @@ function startBehind(...proxies: string[]): Promise<ApiProcess> {
 interface Calling {
   from: string;
   /** The header `X-Forwarded-For`. */
-  said?: string;
+  forwardedFor?: string;
 }
 
 /** The status that an unknown key gets. */
-async function knock(api: ApiProcess, { from, said }: Calling): Promise<number> {
+async function callWithUnknownKey(
+  api: ApiProcess,
+  { from, forwardedFor }: Calling,
+): Promise<number> {
   const asked = request(`${api.url}/api/v1/flows`, {
     localAddress: from,
     headers: {
       authorization: `Bearer frs_${randomUUID().replaceAll('-', '')}AAAAAAAAAAA`,
-      ...(said !== undefined && { 'x-forwarded-for': said }),
+      ...(forwardedFor !== undefined && { 'x-forwarded-for': forwardedFor }),
     },
   });
   asked.end();
@@ -43,10 +46,12 @@ async function knock(api: ApiProcess, { from, said }: Calling): Promise<number> 
 }
 
 /** The statuses of more unknown keys than are permitted, with a header per request. */
-async function knockOften(api: ApiProcess, from: string, said: (n: number) => string) {
+async function callOften(api: ApiProcess, from: string, forwardedFor: (n: number) => string) {
   const statuses: number[] = [];
   for (let sent = 0; sent < limits.unknownKeysPerMinute + 50; sent += 50) {
-    const batch = Array.from({ length: 50 }, (_, n) => knock(api, { from, said: said(sent + n) }));
+    const batch = Array.from({ length: 50 }, (_, n) =>
+      callWithUnknownKey(api, { from, forwardedFor: forwardedFor(sent + n) }),
+    );
     statuses.push(...(await Promise.all(batch)));
   }
   return statuses;
@@ -55,29 +60,35 @@ async function knockOften(api: ApiProcess, from: string, said: (n: number) => st
 test('counts clients behind a trusted proxy separately', async () => {
   const api = await startBehind('10.9.0.0/16', proxy);
   // The caller's claim precedes the address that the proxy saw.
-  const statuses = await knockOften(api, proxy, (n) => `198.51.100.${n % 250}, 203.0.113.7`);
+  const statuses = await callOften(api, proxy, (n) => `198.51.100.${n % 250}, 203.0.113.7`);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));
-  expect(await knock(api, { from: proxy, said: '203.0.113.7' })).toBe(429);
-  expect(await knock(api, { from: proxy, said: '203.0.113.8' })).toBe(401);
+  expect(await callWithUnknownKey(api, { from: proxy, forwardedFor: '203.0.113.7' })).toBe(429);
+  expect(await callWithUnknownKey(api, { from: proxy, forwardedFor: '203.0.113.8' })).toBe(401);
   // Another listed proxy on the path is skipped.
-  expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.9.8.7' })).toBe(429);
-  expect(await knock(api, { from: proxy, said: '203.0.113.7, 10.8.8.7' })).toBe(401);
+  expect(
+    await callWithUnknownKey(api, { from: proxy, forwardedFor: '203.0.113.7, 10.9.8.7' }),
+  ).toBe(429);
+  expect(
+    await callWithUnknownKey(api, { from: proxy, forwardedFor: '203.0.113.7, 10.8.8.7' }),
+  ).toBe(401);
   // An address on a network of the proxy whose zone has a dot in its name.
-  expect(await knock(api, { from: proxy, said: '203.0.113.7, fe80::1%eth0.100' })).toBe(401);
+  expect(
+    await callWithUnknownKey(api, { from: proxy, forwardedFor: '203.0.113.7, fe80::1%eth0.100' }),
+  ).toBe(401);
 });
 
 test('ignores X-Forwarded-For from other addresses', async () => {
   const api = await startBehind(proxy);
-  const statuses = await knockOften(api, other, (n) => `203.0.${n >> 8}.${n & 255}`);
+  const statuses = await callOften(api, other, (n) => `203.0.${n >> 8}.${n & 255}`);
   expect(statuses).toContain(429);
-  expect(await knock(api, { from: other })).toBe(429);
-  expect(await knock(api, { from: '127.0.0.4', said: other })).toBe(401);
-  expect(await knock(api, { from: proxy, said: other })).toBe(429);
+  expect(await callWithUnknownKey(api, { from: other })).toBe(429);
+  expect(await callWithUnknownKey(api, { from: '127.0.0.4', forwardedFor: other })).toBe(401);
+  expect(await callWithUnknownKey(api, { from: proxy, forwardedFor: other })).toBe(429);
 });
 
 test('trusts no address without a list', async () => {
   const api = await startBehind();
-  const statuses = await knockOften(api, proxy, (n) => `203.0.${n >> 8}.${n & 255}`);
+  const statuses = await callOften(api, proxy, (n) => `203.0.${n >> 8}.${n & 255}`);
   expect(statuses).toContain(429);
 });
 

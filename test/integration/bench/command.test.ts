@@ -25,14 +25,14 @@ interface Written {
 }
 
 test('reports a target and the counters on the screen and in a file', { timeout }, async () => {
-  const begun = Date.now();
+  const startedAtMs = Date.now();
   const out = join(folder, 'not/there/yet.json');
   const { ended } = measure('T7', 'counters', '--n', '1', '--out', out);
   const { code, said, complained } = await ended;
   expect({ code, complained }).toEqual({ code: 0, complained: '' });
 
   const written = JSON.parse(readFileSync(out, 'utf8')) as Written; // the command's own format
-  expect(Date.parse(written.at)).toBeGreaterThan(begun);
+  expect(Date.parse(written.at)).toBeGreaterThan(startedAtMs);
   expect(written.machine).toMatchObject({ node: process.versions.node });
   expect(said.split('\n')[0]).toContain(` · node ${process.versions.node} · `);
   expect(said.trimEnd().split('\n').at(-1)).toBe(`All figures: ${out}`);
@@ -41,7 +41,7 @@ test('reports a target and the counters on the screen and in a file', { timeout 
   if (comparison === undefined) throw new Error('nothing was compared');
   expect(written.comparisons).toHaveLength(1);
   expectWhole(comparison);
-  expectTold(said, comparison);
+  expectReported(said, comparison);
 
   const runs = written.surveys.counters?.counted ?? [];
   expect(runs).toHaveLength(runsCounted);
@@ -69,7 +69,7 @@ function expectWhole({ target, warmUp, counted, discarded, ...found }: Compariso
   });
 }
 
-function expectTold(said: string, { target, ratio }: Comparison): void {
+function expectReported(said: string, { target, ratio }: Comparison): void {
   const figure = ratio.toFixed(2);
   const spread = `${figure}–${figure}`;
   const judged = `ratio ${figure} (95 %: ${spread})  goal ≤ 1.3, gate ≤ 1.6  INCONCLUSIVE  (n 1, 0 discarded)`;

@@ -54,13 +54,13 @@ describe('operators', () => {
       /^http:\/\/127\.0\.0\.1:8080\/sign-in#(\S+)$/.exec(link)?.[1];
     const added = await flowrun('operator', 'add', 'ana');
     const again = await flowrun.json<{ link: string }>('operator', 'add', 'ana');
-    const begun = await operators.signIn(codeFrom(added.out.trim()) ?? '');
-    expect(begun).toMatchObject({ operator: { name: 'ana' } });
+    const signedIn = await operators.signIn(codeFrom(added.out.trim()) ?? '');
+    expect(signedIn).toMatchObject({ operator: { name: 'ana' } });
     expect(await operators.signIn(codeFrom(again.link) ?? '')).not.toBeNull();
     const listed = await flowrun.json<Operator[]>('operator', 'list');
     expect(listed.map(({ name }) => name)).toEqual(['ana']);
     expect((await flowrun('operator', 'remove', 'ana')).code).toBe(0);
-    expect(await operators.findBySession(begun?.session ?? '')).toBeNull();
+    expect(await operators.findBySession(signedIn?.session ?? '')).toBeNull();
     expect((await flowrun('operator', 'remove', 'ana')).err).toContain('No such operator: ana');
   });
 });

@@ -76,9 +76,9 @@ describe('a backup', () => {
   it('warns that the key is left out, and requires a choice', async () => {
     const { err } = await flowrun('backup', `${folder}/plain`, '--without-key');
     expect(err).toContain('WARNING: the encryption key is not in this backup.');
-    const unsaid = await flowrun('backup', `${folder}/unsaid`);
-    expect(unsaid).toMatchObject({ code: 2, out: '' });
-    expect(unsaid.err).toContain('--passphrase-file or --without-key');
+    const undecided = await flowrun('backup', `${folder}/unsaid`);
+    expect(undecided).toMatchObject({ code: 2, out: '' });
+    expect(undecided.err).toContain('--passphrase-file or --without-key');
     const short = world.file('short', 'short\n');
     const refused = await flowrun('backup', `${folder}/short`, '--passphrase-file', short);
     expect(refused).toMatchObject({ code: 2 });

@@ -97,10 +97,10 @@ const openTemporal = (): Temporal =>
 test('delivers a pending webhook, message and stop request', patiently, async () => {
   const receiver = await startReceiver();
   const scene = await createScenario(service.database.pool, sealer());
-  const owed = await scene.run({ callbackUrl: `${receiver.url}/hook` });
-  await runStore().endRun({ ...owed, cause: 'completed', detail: null, exitCode: 0 });
+  const withWebhook = await scene.run({ callbackUrl: `${receiver.url}/hook` });
+  await runStore().endRun({ ...withWebhook, cause: 'completed', detail: null, exitCode: 0 });
   await query(`update runs set ended_at = ended_at - interval '6 minutes'
-               where id = '${owed.runId}'`);
+               where id = '${withWebhook.runId}'`);
   const chat = await openConversation(service);
   const message = { messageId: randomUUID(), clientMessageId: null, runId: chat.runId };
   const text = script([{ say: 'at last' }]);
@@ -114,14 +114,14 @@ test('delivers a pending webhook, message and stop request', patiently, async ()
                where id = '${works.runId}'`);
 
   const { about } = await doctor();
-  expect(about('webhook_pending')).toMatch(new RegExp(`${owed.runId}.*check its log`));
+  expect(about('webhook_pending')).toMatch(new RegExp(`${withWebhook.runId}.*check its log`));
   expect(about('message_not_signalled')).toMatch(new RegExp(`${chat.runId}.*check its log`));
   expect(about('run_not_ending')).toMatch(new RegExp(`${works.runId}.*Check the log.*Temporal UI`));
   await doctor({ fix: true });
   expect(await chat.turn(message.messageId)).toMatchObject({ exitCode: 0, texts: ['at last'] });
   expect(await service.untilEnded(works.runId)).toMatchObject({ error: 'stopped_by_api' });
   await expect.poll(() => receiver.posts).toHaveLength(1);
-  expect(receiver.posts[0]?.body).toContain(owed.runId);
+  expect(receiver.posts[0]?.body).toContain(withWebhook.runId);
   const { of } = await doctor();
   for (const name of ['runs', 'messages', 'webhooks']) expect(of(name).state).toBe('ok');
   await endSession(service, chat);

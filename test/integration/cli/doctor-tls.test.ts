@@ -42,8 +42,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-async function openStores(wish: TlsStoresOptions): Promise<TlsStores> {
-  const found = await openTlsStores(wish);
+async function openStores(options: TlsStoresOptions): Promise<TlsStores> {
+  const found = await openTlsStores(options);
   opened.push(found);
   return found;
 }
@@ -66,8 +66,8 @@ const trusting = (shown?: Certified): TlsSettings => tlsSettings(folder, ours.ca
 
 function expectOfEach(diagnosis: Diagnosis, code: string, words: RegExp): void {
   for (const store of stores) {
-    const told = diagnosis.about(`${store}_${code}`);
-    expect(told || JSON.stringify(diagnosis.of(store))).toMatch(words);
+    const problem = diagnosis.about(`${store}_${code}`);
+    expect(problem || JSON.stringify(diagnosis.of(store))).toMatch(words);
   }
   expect(JSON.stringify(diagnosis.outcomes)).not.toContain('PRIVATE KEY');
 }

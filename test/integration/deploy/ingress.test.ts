@@ -93,16 +93,16 @@ test('removing a host reverts its changes to the configuration of Redis', async 
 });
 
 test('closes a connection that was authenticating while its host was removed', async () => {
-  const door = await openSlowDoor();
-  const late = hostClient(door.port);
+  const proxy = await openSlowProxy();
+  const late = hostClient(proxy.port);
   const ended = endOf(late);
-  const heard = late.connect().then(() => 'in', String);
-  await door.isHeld;
+  const outcome = late.connect().then(() => 'in', String);
+  await proxy.isHeld;
   const removed = runHostsCommand(['remove', 'worker-2'], stores);
   // Longer than listing the connections takes, shorter than the timeout of Postgres.
-  setTimeout(door.sign, 1500);
+  setTimeout(proxy.sign, 1500);
   // It may be closed before it receives the end of its authentication.
-  expect(await heard).toMatch(/^in$|terminating connection/);
+  expect(await outcome).toMatch(/^in$|terminating connection/);
   expect(await removed).toBe(0);
   await ended;
   expect(await superuser(heldByHost)).toBe(0);
@@ -111,7 +111,7 @@ test('closes a connection that was authenticating while its host was removed', a
       .connect()
       .then(() => 'in', String),
   ).not.toBe('in');
-  door.close();
+  proxy.close();
 });
 
 test('remove reloads one ingress if the other fails, and can be repeated', async () => {
@@ -255,10 +255,10 @@ async function superuser(query: string): Promise<number | null> {
 }
 
 /** A proxy to Postgres that delays a client after its TLS request until released. */
-async function openSlowDoor() {
+async function openSlowProxy() {
   const signs = new EventEmitter();
   const isHeld = once(signs, 'held');
-  const door: Server = createServer((client) => {
+  const proxy: Server = createServer((client) => {
     const server = dial(stores.postgres.port, '127.0.0.1');
     server.pipe(client);
     client.on('error', () => undefined);
@@ -270,7 +270,7 @@ async function openSlowDoor() {
       signs.emit('held');
     });
   }).listen(0, '127.0.0.1');
-  await once(door, 'listening');
-  const { port } = door.address() as AddressInfo; // a TCP server that listens
-  return { port, isHeld, sign: () => signs.emit('go'), close: () => door.close() };
+  await once(proxy, 'listening');
+  const { port } = proxy.address() as AddressInfo; // a TCP server that listens
+  return { port, isHeld, sign: () => signs.emit('go'), close: () => proxy.close() };
 }

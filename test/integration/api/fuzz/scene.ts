@@ -26,12 +26,12 @@ const interactionId = 'question-1';
 export async function createScene(world: ApiFixture, keyCount: number): Promise<Scene> {
   const api = await world.start({ hostRpc: fakeHostRpc() });
   const tenant = await world.tenant({ flow: { prompt: 'Go' } });
-  const stranger = await world.tenant({ flow: { prompt: 'Go' } });
+  const otherTenant = await world.tenant({ flow: { prompt: 'Go' } });
   const { projectId } = tenant;
   const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, projectId };
   const made = Array.from({ length: keyCount }, () => world.stores.keys.create(named));
   const keys = (await Promise.all(made)).map(({ key }) => key);
-  const foreignRun = await start(api, stranger);
+  const foreignRun = await start(api, otherTenant);
   const runs: string[] = [];
   const sessions: string[] = [];
 
@@ -55,7 +55,7 @@ export async function createScene(world: ApiFixture, keyCount: number): Promise<
   function idOf(parameter: string, choice: number): string {
     const isOther = choice % 12 < 2;
     if (isOther && choice % 2 === 0) return randomUUID();
-    if (parameter === 'flowId') return isOther ? stranger.flowId : tenant.flowId;
+    if (parameter === 'flowId') return isOther ? otherTenant.flowId : tenant.flowId;
     if (parameter === 'interactionId') return interactionId;
     if (parameter === 'sessionId') return sessions[choice % sessions.length] ?? randomUUID();
     return isOther ? foreignRun : (runs[choice % runs.length] ?? foreignRun);

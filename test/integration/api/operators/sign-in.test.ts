@@ -108,14 +108,14 @@ test('codes and sessions expire by the database’s clock', async () => {
   await at(0);
   const [late, good] = [await operators.invite('ana'), await operators.invite('ana')];
   await at(limits.signInLinkMs - 1);
-  const begun = await operators.signIn(good.code);
+  const session = await operators.signIn(good.code);
   await at(limits.signInLinkMs);
   expect(await operators.signIn(late.code)).toBeNull();
   const ends = limits.signInLinkMs - 1 + limits.operatorSessionMs;
   await at(ends - 1);
-  expect(await operators.findBySession(begun?.session ?? '')).toMatchObject({ name: 'ana' });
+  expect(await operators.findBySession(session?.session ?? '')).toMatchObject({ name: 'ana' });
   await at(ends);
-  expect(await operators.findBySession(begun?.session ?? '')).toBeNull();
+  expect(await operators.findBySession(session?.session ?? '')).toBeNull();
   await own.drop();
 });
 

@@ -43,12 +43,12 @@ function foldersOf(run: string): RunFolders {
 const seen = (path: string): string => join(mountpoint, relative(dir, path));
 
 /** Runs a script with the mounts of this run's sandbox; returns its output. */
-async function runIn(folders: RunFolders, place: MountSource, script: string): Promise<string> {
+async function runIn(folders: RunFolders, source: MountSource, script: string): Promise<string> {
   const container = await engine.docker.createContainer({
     Image: stackEnv.sandboxImage,
     User: '0:0',
     Entrypoint: ['sh', '-c', `{ ${script}; } > /spool/out 2>&1`],
-    HostConfig: { NetworkMode: 'none', Mounts: runMounts(folders, place) },
+    HostConfig: { NetworkMode: 'none', Mounts: runMounts(folders, source) },
   });
   try {
     await container.start();
@@ -59,13 +59,13 @@ async function runIn(folders: RunFolders, place: MountSource, script: string): P
   }
 }
 
-async function expectOwnFilesOnly(place: MountSource): Promise<void> {
+async function expectOwnFilesOnly(source: MountSource): Promise<void> {
   const [own, neighbour] = [foldersOf('own'), foldersOf('neighbour')];
   writeFileSync(join(seen(own.workspace), 'file'), 'of mine');
   writeFileSync(join(seen(neighbour.workspace), 'file'), 'of another');
   const said = await runIn(
     own,
-    place,
+    source,
     'cat /workspace/file; echo later > /workspace/made; touch /run/egress/x; grep -r "of another" /workspace /workspace/.. --include=file -s',
   );
   expect(said).toContain('of mine');
@@ -105,10 +105,10 @@ test("a worker on the engine's machine mounts its folders by path", async () => 
 });
 
 test('rejects unsupported volume drivers and folders outside of the data folder', async () => {
-  const place = { kind: 'subpath', dir, volume } as const;
+  const source = { kind: 'subpath', dir, volume } as const;
   const folders = { workspace: '/data', spool: '/data/a', config: '/data/b', socket: '/data/c' };
-  expect(() => runMounts(folders, place)).toThrow('/data is not below /data');
-  expect(() => runMounts({ ...folders, workspace: '/etc' }, place)).toThrow('/etc is not below');
+  expect(() => runMounts(folders, source)).toThrow('/data is not below /data');
+  expect(() => runMounts({ ...folders, workspace: '/etc' }, source)).toThrow('/etc is not below');
 
   // An older engine with a volume of another driver.
   const fake = await startFakeEngine(({ path }) =>

@@ -75,8 +75,8 @@ describe('appending', () => {
       batch(token - 1, { fromOffset: 10, toOffset: 20, frames: [chat('9')] }),
       batch(token + 1, { fromOffset: 10, toOffset: 20, frames: [chat('9')] }),
     ]) {
-      const noted = { ...stale, facts: { agentStatus: 'error' } as const };
-      expect(await frames().append(noted)).toEqual({ outcome: 'fenced' });
+      const withFacts = { ...stale, facts: { agentStatus: 'error' } as const };
+      expect(await frames().append(withFacts)).toEqual({ outcome: 'fenced' });
     }
     expect(await readAll()).toHaveLength(1);
     expect(await runs().find(run.runId)).toMatchObject({ agentStatus: null });

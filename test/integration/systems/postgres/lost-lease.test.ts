@@ -39,17 +39,17 @@ beforeEach(async () => {
 const rowsOf = async (text: string): Promise<unknown[]> =>
   (await database.pool.query(text, [now.runId])).rows;
 const filesLeft = () => rowsOf('select path, is_pending from input_files where run_id = $1');
-const told = async () =>
+const loggedEvents = async () =>
   (await rowsOf('select event from frames where run_id = $1 order by seq')).map(
     (row) => (row as { event: string }).event,
   );
 
 test('the start of a sandbox is announced once, by the holder of the lease', async () => {
   expect(await turns().markStarted(before)).toBeNull();
-  expect(await told()).not.toContain('session_ready');
+  expect(await loggedEvents()).not.toContain('session_ready');
   expect(await turns().markStarted(now)).toHaveLength(2);
   expect(await turns().markStarted(now)).toBeNull();
-  expect((await told()).filter((event) => event === 'session_ready')).toHaveLength(1);
+  expect((await loggedEvents()).filter((event) => event === 'session_ready')).toHaveLength(1);
 });
 
 test('files of a message become pending only for the holder of the lease', async () => {
@@ -81,10 +81,10 @@ test('only the holder of the lease marks a file as written or discards it', asyn
 test('only the holder of the lease rejects a turn, and only once', async () => {
   const refusal = { messageId, reason: 'given.txt cannot be written' };
   await turns().rejectTurn(before, refusal);
-  expect(await told()).not.toContain('turn_end');
+  expect(await loggedEvents()).not.toContain('turn_end');
   await turns().rejectTurn(now, refusal);
   await turns().rejectTurn(now, refusal);
-  expect((await told()).filter((event) => event === 'turn_end')).toHaveLength(1);
+  expect((await loggedEvents()).filter((event) => event === 'turn_end')).toHaveLength(1);
 });
 
 test('the end of a superseded sandbox does not change its session', async () => {

@@ -45,10 +45,10 @@ test('a run is placed on the host with the most free slots, and on none if all a
   await renew(small, 1);
   const scene = await createScenario(database.pool, testSealer);
   const placed = [await scene.run(), await scene.run(), await scene.run(), await scene.run()];
-  const places = placed.map((run) => run.hostId);
-  expect(places[0]).toBe(large);
-  expect(places.slice(0, 3).sort()).toEqual([large, large, small].sort());
-  expect(places[3]).toBeNull();
+  const hostIds = placed.map((run) => run.hostId);
+  expect(hostIds[0]).toBe(large);
+  expect(hostIds.slice(0, 3).sort()).toEqual([large, large, small].sort());
+  expect(hostIds[3]).toBeNull();
 });
 
 test('a host without capacity, a draining host and a stale host get nothing', async () => {

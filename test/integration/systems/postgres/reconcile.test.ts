@@ -89,35 +89,35 @@ test('finds webhooks that were neither delivered nor dropped', async () => {
   const callbackUrl = 'https://hooks.example';
   const webhooks = createWebhookStore(database.pool, testSealer);
   const all = await Promise.all(Array.from({ length: 3 }, () => scene.run({ callbackUrl })));
-  const [owed, delivered, dropped] = all.map((run) => run.runId);
-  if (!owed || !delivered || !dropped) throw new Error('no runs');
-  for (const runId of [owed, delivered, dropped]) await end(runId);
+  const [pending, delivered, dropped] = all.map((run) => run.runId);
+  if (!pending || !delivered || !dropped) throw new Error('no runs');
+  for (const runId of [pending, delivered, dropped]) await end(runId);
   await webhooks.claimAttempt(delivered, 1);
   await webhooks.recordAttempt(delivered, 1, { status: 200, error: null });
   await webhooks.drop(dropped);
   expect(await reconcile().pendingWebhooks(5_000)).toEqual([]);
   await aMinutePasses();
-  expect(ids(await reconcile().pendingWebhooks(5_000))).toEqual([owed]);
+  expect(ids(await reconcile().pendingWebhooks(5_000))).toEqual([pending]);
 });
 
 test('finds a webhook in the middle of its attempts when the next one is due, and not before', async () => {
   const { runId } = await scene.run({ callbackUrl: 'https://hooks.example' });
   await end(runId);
   const webhooks = createWebhookStore(database.pool, testSealer);
-  const owed = async () => ids(await reconcile().pendingWebhooks(0));
+  const pending = async () => ids(await reconcile().pendingWebhooks(0));
   const shortOfItMs = 1_500;
   for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
     await webhooks.claimAttempt(runId, made + 1);
     await attemptsAge(database, delayMs - shortOfItMs);
-    expect(await owed(), 'its outcome is unknown').toEqual([]);
+    expect(await pending(), 'its outcome is unknown').toEqual([]);
     await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
     await attemptsAge(database, delayMs - shortOfItMs);
-    expect(await owed()).toEqual([]);
+    expect(await pending()).toEqual([]);
     await attemptsAge(database, shortOfItMs);
-    expect(await owed()).toEqual([runId]);
+    expect(await pending()).toEqual([runId]);
   }
   await webhooks.claimAttempt(runId, 4);
-  expect(await owed(), 'to be given up').toEqual([runId]);
+  expect(await pending(), 'to be given up').toEqual([runId]);
 });
 
 test('one process at a time has the lock, which is released after a failure too', async () => {

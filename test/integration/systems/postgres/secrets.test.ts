@@ -55,8 +55,8 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
   });
   const operators = createOperatorStore(database.pool);
   const { code } = await operators.invite('ana');
-  const begun = await operators.signIn((await operators.invite('ana')).code);
-  const session = begun?.session ?? '';
+  const signedIn = await operators.signIn((await operators.invite('ana')).code);
+  const session = signedIn?.session ?? '';
   const webhookSecret = await projects.ensureWebhookSecret(scene.projectId);
   for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);

@@ -36,15 +36,15 @@ beforeEach(async () => {
   ({ runId } = await scene.session());
   const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
   await createMessageStore(database.pool).store(message);
-  expect(await nextPlace(0)).toBe(1);
+  expect(await nextSlot(0)).toBe(1);
 });
 
 const turns = () => createTurnStore(database.pool);
 const files = () => createFileStore(database.pool);
 
-async function nextPlace(after: number): Promise<number> {
-  const place = await turns().claimSlot(runId, after);
-  return place.outcome === 'assigned' ? place.generation : 0;
+async function nextSlot(after: number): Promise<number> {
+  const slot = await turns().claimSlot(runId, after);
+  return slot.outcome === 'assigned' ? slot.generation : 0;
 }
 
 /** Everything that a sandbox stores. Returns whether it was accepted. */
@@ -78,7 +78,7 @@ test('a superseded sandbox changes no stored data', async () => {
   expect(await save(1, 'first')).toEqual([true, true]);
   const before = await stored();
   expect(before).toMatchObject({ files: ['first'], transcript: ['first'], of: 'first' });
-  expect(await nextPlace(1)).toBe(2);
+  expect(await nextSlot(1)).toBe(2);
   expect(await save(1, 'late')).toEqual([false, false]);
   expect(await stored()).toEqual(before);
   expect(await save(2, 'second')).toEqual([true, true]);
@@ -112,7 +112,7 @@ test('storing waits for the claim of the next slot, and is then rejected', async
 test("of a superseded and a current sandbox at once, the current one's files remain every time", async () => {
   for (let generation = 1; generation <= 20; generation += 1) {
     const late = save(generation, `old-${generation}`);
-    const next = nextPlace(generation).then((following) => save(following, `new-${generation}`));
+    const next = nextSlot(generation).then((following) => save(following, `new-${generation}`));
     expect(await next).toEqual([true, true]);
     await late;
     const name = `new-${generation}`;

@@ -114,32 +114,32 @@ test('sets an expiry on every key, an hour after the end of the run', async () =
 
 test('notifies subscribers with the kind of change, until they unsubscribe', async () => {
   const runId = randomUUID();
-  const heard: Notification[] = [];
-  const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
-  await expect.poll(() => heard).toEqual([{ kind: 'resync' }]);
+  const received: Notification[] = [];
+  const unsubscribe = stream.subscribe(runId, (wake) => received.push(wake));
+  await expect.poll(() => received).toEqual([{ kind: 'resync' }]);
   await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] });
   await stream.notify(runId);
   await stream.publishFileTree(runId, '[]');
   await expect
-    .poll(() => heard.slice(1))
+    .poll(() => received.slice(1))
     .toMatchObject([{ kind: 'frames', lastSeq: 2 }, { kind: 'state' }, { kind: 'filetree' }]);
   unsubscribe();
   await stream.notify(runId);
   await stream.notify(runId);
-  expect(heard).toHaveLength(4);
+  expect(received).toHaveLength(4);
 });
 
 test('includes short batches in the notification, but no long ones', async () => {
   const runId = randomUUID();
-  const heard: Notification[] = [];
-  const unsubscribe = stream.subscribe(runId, (wake) => heard.push(wake));
-  await expect.poll(() => heard.length).toBe(1);
+  const received: Notification[] = [];
+  const unsubscribe = stream.subscribe(runId, (wake) => received.push(wake));
+  await expect.poll(() => received.length).toBe(1);
   const delta = { seq: 1, n: 1, data: '{"a":"\\u2028 é"}' };
   await stream.publish(runId, { frames: [frame(1, 'é\u2028 "\n')], deltas: [delta] });
   const long = { ...frame(2), data: 'x'.repeat(limits.redisNotificationMaxBytes) };
   await stream.publish(runId, { frames: [long], deltas: [] });
-  await expect.poll(() => heard.length).toBe(3);
-  expect(heard.slice(1)).toEqual([
+  await expect.poll(() => received.length).toBe(3);
+  expect(received.slice(1)).toEqual([
     { kind: 'frames', lastSeq: 1, entries: await stream.read(runId, fromStart, 2) },
     { kind: 'frames', lastSeq: 2, entries: [] },
   ]);
@@ -149,18 +149,18 @@ test('includes short batches in the notification, but no long ones', async () =>
 test('sends resync when its connection was lost, and reconnects', async () => {
   const runId = randomUUID();
   const own = createFrameStream(await world.connect(), { instance: world.instance });
-  const heard: Notification[] = [];
-  own.subscribe(runId, (wake) => heard.push(wake));
-  await expect.poll(() => heard.length).toBe(1);
+  const received: Notification[] = [];
+  own.subscribe(runId, (wake) => received.push(wake));
+  await expect.poll(() => received.length).toBe(1);
   const mine = String(await world.redis.client('LIST', 'TYPE', 'PUBSUB'))
     .split('\n')
     .filter((line) => line.includes(`name=${world.instance} `));
   for (const line of mine)
     await world.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
-  await expect.poll(() => heard.length).toBe(2);
-  expect(heard[1]).toEqual({ kind: 'resync' });
+  await expect.poll(() => received.length).toBe(2);
+  expect(received[1]).toEqual({ kind: 'resync' });
   await stream.notify(runId);
-  await expect.poll(() => heard.at(-1)).toEqual({ kind: 'state' });
+  await expect.poll(() => received.at(-1)).toEqual({ kind: 'state' });
   own.close();
 });
 

@@ -65,9 +65,9 @@ async function rows(): Promise<number> {
 }
 
 test('notifications deliver a request to its host and the answer back', async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const { hostId } = await host({}, async (payload, of) => {
-    heard.push({ payload, of });
+    received.push({ payload, of });
     return { outcome: 'too_large', size: 7, limit: 6 };
   });
   const other = await host({}, () => Promise.reject(new Error('not mine')));
@@ -82,7 +82,7 @@ test('notifications deliver a request to its host and the answer back', async ()
   const answer = await ask(from, hostId, 'dir/ä');
   const result = { outcome: 'too_large', size: 7, limit: 6 };
   expect(answer).toEqual({ outcome: 'done', result });
-  expect(heard.at(-1)).toEqual({ payload: { path: 'dir/ä' }, of: { runId } });
+  expect(received.at(-1)).toEqual({ payload: { path: 'dir/ä' }, of: { runId } });
   expect(await rows()).toBe(0);
   await other.end();
 });
@@ -104,13 +104,13 @@ test('a request to an absent host times out, and the host does not find it later
 
 test('the next process answers a request that its predecessor died on', async () => {
   const hostId = `host-${randomUUID()}`;
-  let begun = 0;
-  await host({ hostId }, () => ((begun += 1), new Promise(() => undefined)));
+  let started = 0;
+  await host({ hostId }, () => ((started += 1), new Promise(() => undefined)));
   const asked = ask(await api(), hostId);
-  await expect.poll(() => begun).toBe(1);
+  await expect.poll(() => started).toBe(1);
   await host({ hostId }, missing);
   expect(await asked).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
-  expect(begun).toBe(1);
+  expect(started).toBe(1);
 });
 
 test('retries a handler that throws', async () => {

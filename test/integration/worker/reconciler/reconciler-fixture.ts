@@ -90,7 +90,7 @@ export function reconcilerWorld(database: TestDatabase) {
     },
   };
   const now = (): Date => new Date(clock.now);
-  const hearing = createRenewalStreak({ gapMs: 15_000, now });
+  const renewals = createRenewalStreak({ gapMs: 15_000, now });
   const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
     hostId: 'host-here',
     reconcile: createReconcileStore(pool),
@@ -107,7 +107,7 @@ export function reconcilerWorld(database: TestDatabase) {
     },
     removeOrphanedFolders: async () => {},
     logger: pino({ level: 'silent' }),
-    renewedForMs: hearing.forMs,
+    renewedForMs: renewals.forMs,
     now,
     thresholds: {
       everyMs: 10,
@@ -131,7 +131,7 @@ export function reconcilerWorld(database: TestDatabase) {
     memos,
     sandboxes,
     clock,
-    hearing,
+    renewals,
     reconciler: createReconciler(deps),
     /** As if the API had started it. */
     async started(run: Run): Promise<Run> {

@@ -133,12 +133,12 @@ function hasUlimits(value: unknown): boolean {
 }
 
 function isTight(value: unknown): boolean {
-  const places = value as Record<string, string>;
-  const names = Object.keys(places).sort();
-  const everywhere = Object.values(places).every(
+  const mounts = value as Record<string, string>;
+  const names = Object.keys(mounts).sort();
+  const everywhere = Object.values(mounts).every(
     (options) => /\bnosuid\b/.test(options) && /\bnodev\b/.test(options) && /\bsize=/.test(options),
   );
-  const runs = /\bnoexec\b/.test(places['/run'] ?? '');
+  const runs = /\bnoexec\b/.test(mounts['/run'] ?? '');
   return everywhere && runs && isDeepStrictEqual(names, ['/home/agent', '/run', '/tmp']);
 }
 

@@ -19,20 +19,20 @@ describe('a host without a heartbeat for long', () => {
   }
 
   /** Time in which this host's heartbeats reach Postgres. */
-  function goOn(ms: number): void {
-    world.hearing.renewed();
+  function passTime(ms: number): void {
+    world.renewals.renewed();
     for (let passedMs = 0; passedMs < ms; passedMs += 5_000) {
       world.clock.now += 5_000;
-      world.hearing.renewed();
+      world.renewals.renewed();
     }
   }
 
   it('loses its runs, after it had time for a heartbeat since this worker’s start', async () => {
     const run = await runOnSilentHost();
-    goOn(25_000);
+    passTime(25_000);
     await world.reconciler.pass();
     expect((await world.read(run)).endedAt).toBeNull();
-    goOn(5_000);
+    passTime(5_000);
     await world.reconciler.pass();
     expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   });
@@ -41,7 +41,7 @@ describe('a host without a heartbeat for long', () => {
     const run = await runOnSilentHost();
     for (let passed = 0; passed < 2; passed += 1) {
       await world.reconciler.pass();
-      goOn(20_000);
+      passTime(20_000);
     }
     await world.reconciler.pass();
     expect((await world.read(run)).endedAt).not.toBeNull();
@@ -49,10 +49,10 @@ describe('a host without a heartbeat for long', () => {
 
   it('is not declared lost right after a time in which no heartbeat was possible', async () => {
     const run = await runOnSilentHost();
-    goOn(30_000);
+    passTime(30_000);
     world.clock.now += 600_000;
     await world.reconciler.pass();
-    world.hearing.renewed();
+    world.renewals.renewed();
     await world.reconciler.pass();
     expect((await world.read(run)).endedAt).toBeNull();
   });

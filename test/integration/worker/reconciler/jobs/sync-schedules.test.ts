@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const daily = { cron: '0 9 * * *', timezone: 'UTC' };
-const told = ({ flowId }: Flow, { asked } = world) => asked.filter((line) => line.includes(flowId));
+const callsFor = ({ flowId }: Flow, { asked } = world) =>
+  asked.filter((line) => line.includes(flowId));
 const flows = () => createFlowStore(database.pool, testSealer);
 const newFlow = async () =>
   (await createScenario(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } }))
@@ -24,18 +25,18 @@ test('a schedule is synced to Temporal once per change, and deleted once', async
   const flow = await newFlow();
   const plain = (await createScenario(database.pool, testSealer)).flow;
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
-  expect(told(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
+  expect(callsFor(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
   await flows().change(flow.flowId, () => ({
     schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' },
   }));
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
-  expect(told(flow).slice(1)).toEqual([`schedule ${flow.flowId} 1 9 * * * Europe/Berlin`]);
+  expect(callsFor(flow).slice(1)).toEqual([`schedule ${flow.flowId} 1 9 * * * Europe/Berlin`]);
   await flows().change(flow.flowId, () => ({ schedule: null }));
   for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
   await flows().change(flow.flowId, () => ({ name: 'Renamed' }));
   await world.reconciler.pass();
-  expect(told(flow).slice(2)).toEqual([`unschedule ${flow.flowId}`]);
-  expect(told(plain)).toEqual([]);
+  expect(callsFor(flow).slice(2)).toEqual([`unschedule ${flow.flowId}`]);
+  expect(callsFor(plain)).toEqual([]);
 });
 
 test('retries a failed sync, without delaying other flows', async () => {
@@ -46,10 +47,10 @@ test('retries a failed sync, without delaying other flows', async () => {
     return ensureSchedule(flowId, schedule);
   };
   await world.reconciler.pass();
-  expect([told(bad).length, told(good).length]).toEqual([0, 1]);
+  expect([callsFor(bad).length, callsFor(good).length]).toEqual([0, 1]);
   world.deps.temporal.ensureSchedule = ensureSchedule;
   await world.reconciler.pass();
-  expect([told(bad).length, told(good).length]).toEqual([1, 1]);
+  expect([callsFor(bad).length, callsFor(good).length]).toEqual([1, 1]);
 });
 
 test('a starting worker syncs all schedules once, in case Temporal has lost them', async () => {
@@ -57,7 +58,7 @@ test('a starting worker syncs all schedules once, in case Temporal has lost them
   await world.reconciler.pass();
   const next = reconcilerWorld(database);
   for (let count = 0; count < 2; count += 1) await next.reconciler.pass();
-  expect(told(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
+  expect(callsFor(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
 });
 
 test('a change during a sync is synced too', async () => {
@@ -69,7 +70,7 @@ test('a change during a sync is synced too', async () => {
     return ensureSchedule(flowId, schedule);
   };
   for (let count = 0; count < 3; count += 1) await world.reconciler.pass();
-  expect(told(flow)).toEqual([
+  expect(callsFor(flow)).toEqual([
     `schedule ${flow.flowId} 0 9 * * * UTC`,
     `unschedule ${flow.flowId}`,
   ]);

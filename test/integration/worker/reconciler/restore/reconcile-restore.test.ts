@@ -23,7 +23,7 @@ async function restored(agoMs = 0): Promise<void> {
 }
 
 /** The log lines with that event since the call. */
-function hear(level: 'info' | 'warn', name: string): () => unknown[] {
+function watchLog(level: 'info' | 'warn', name: string): () => unknown[] {
   const said = vi.spyOn(world.deps.logger, level).mock.calls;
   return () => said.filter(([, message]) => message === name).map(([about]) => about);
 }
@@ -56,7 +56,7 @@ function expectEnded(run: Run): void {
 it('ends a run that was active in the backup, once, in every state of its workflow', async () => {
   const over = await world.started(await scene.run({ callbackUrl }));
   const lost = await world.started(await scene.run());
-  const goesOn = await world.started(await scene.run());
+  const running = await world.started(await scene.run());
   world.workflows.set(over.workflowId, 'closed');
   world.workflows.delete(lost.workflowId);
   await restored();
@@ -64,12 +64,12 @@ it('ends a run that was active in the backup, once, in every state of its workfl
   for (const run of [over, lost]) expectEnded(await world.read(run));
   expect(world.asked).toContain(`webhook ${over.runId} from 1`);
   // Its workflow stops it and ends it with the recorded cause.
-  expect(world.asked).toContain(`signal ${goesOn.workflowId}`);
-  expect(await world.read(goesOn)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+  expect(world.asked).toContain(`signal ${running.workflowId}`);
+  expect(await world.read(running)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
 });
 
 it('ends a session that has ended meanwhile as such, also if the first query fails', async () => {
-  const [told, asked] = [await endedSession(), await endedSession()];
+  const [compared, asked] = [await endedSession(), await endedSession()];
   const { describe } = world.deps.temporal;
   world.deps.temporal.describe = async (id) => {
     if (id === asked.workflowId) throw new Error('not now');
@@ -77,7 +77,7 @@ it('ends a session that has ended meanwhile as such, also if the first query fai
   };
   await restored(61_000);
   await world.reconciler.pass();
-  expect(await world.read(told)).toMatchObject(endedMeanwhile);
+  expect(await world.read(compared)).toMatchObject(endedMeanwhile);
   expect((await world.read(asked)).endedAt).toBeNull();
   // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
@@ -95,7 +95,7 @@ it('ends a session that has ended meanwhile as such, also if the first query fai
 });
 
 it('logs the comparison once, when it admits all requests', async () => {
-  const compared = hear('info', 'restore_reconciled');
+  const compared = watchLog('info', 'restore_reconciled');
   await restored();
   await world.reconciler.pass();
   expect([await isSettled(), compared()]).toEqual([false, []]);
@@ -134,17 +134,17 @@ it('terminates the workflows of runs missing in the backup, and repeats it for a
 it('imports a run missing in the backup as ended, after its workflow has ended', async () => {
   const { flow, projectId } = scene;
   const about = { flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 } as const;
-  const [goesOn, over] = [randomUUID(), randomUUID()];
+  const [running, over] = [randomUUID(), randomUUID()];
   const strange = { ...about, runId: randomUUID(), flowId: randomUUID() };
-  world.workflows.set(`run/${goesOn}`, 'running').set(`run/${over}`, 'closed');
+  world.workflows.set(`run/${running}`, 'running').set(`run/${over}`, 'closed');
   world.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
-  for (const runId of [goesOn, over]) world.memos.set(`run/${runId}`, { ...about, runId });
+  for (const runId of [running, over]) world.memos.set(`run/${runId}`, { ...about, runId });
   world.memos.set('run/of-a-lost-flow', strange);
   await restored(61_000);
   await world.reconciler.pass();
-  expect(world.asked).toContain(`terminate run/${goesOn}`);
+  expect(world.asked).toContain(`terminate run/${running}`);
   expect(world.asked).not.toContain(`terminate run/${over}`);
-  for (const runId of [goesOn, over])
+  for (const runId of [running, over])
     expect(await world.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
   expect(await isSettled()).toBe(false);
   await world.reconciler.pass();

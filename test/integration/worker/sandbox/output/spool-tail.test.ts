@@ -151,8 +151,8 @@ test('readers are notified of a batch before its effects start, and neither wait
     await expect.poll(() => order.at(-1)).toBe('set going');
     order.push('next');
   }
-  const told = ['published 1', 'set going', 'next', 'published 3', 'set going', 'next'];
-  expect(order).toEqual([...told, 'set going', 'next']);
+  const steps = ['published 1', 'set going', 'next', 'published 3', 'set going', 'next'];
+  expect(order).toEqual([...steps, 'set going', 'next']);
   comeBack(false);
 });
 
