@@ -31,10 +31,10 @@ export function startChild<Command extends object, Answer>(
     if (next === undefined) answers.push(answer as Answer);
     else next(answer as Answer); // the program's own answer type
   });
-  const gone = new Promise<never>((_resolve, reject) => {
+  const exited = new Promise<never>((_resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`${program.pathname} ended with ${code}`)));
   });
-  gone.catch(() => undefined); // `answer` may have no caller when the child exits normally
+  exited.catch(() => undefined); // `answer` may have no caller when the child exits normally
 
   const next = (): Promise<Answer> =>
     new Promise((resolve) => {
@@ -44,7 +44,7 @@ export function startChild<Command extends object, Answer>(
     });
   return {
     send: (command) => void child.send(command),
-    answer: () => Promise.race([next(), gone]),
+    answer: () => Promise.race([next(), exited]),
     stop: () => stop(child),
   };
 }

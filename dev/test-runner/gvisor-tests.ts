@@ -15,9 +15,9 @@ export const gvisorTests = [
 /** Their paths. Throws if one of them no longer exists. */
 export function gvisorTestFiles(): string[] {
   const found = gvisorTests.map(filesMatching);
-  const gone = gvisorTests.filter((_, index) => found[index]?.length === 0);
-  if (gone.length === 0) return found.flat();
-  throw new Error(`${gone.join(', ')}: listed for gVisor, but no such test exists.`);
+  const missing = gvisorTests.filter((_, index) => found[index]?.length === 0);
+  if (missing.length === 0) return found.flat();
+  throw new Error(`${missing.join(', ')}: listed for gVisor, but no such test exists.`);
 }
 
 function filesMatching(pattern: string): string[] {

@@ -22,9 +22,9 @@ export async function startOwnTemporal(): Promise<OwnTemporal> {
   const address = `127.0.0.1:${port}`;
   const stop = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const exit = once(child, 'exit');
     child.kill();
-    await gone;
+    await exit;
   };
   try {
     const connection = await Connection.connect({ address, connectTimeout: '60 s' });

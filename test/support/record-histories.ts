@@ -16,31 +16,31 @@ interface Story {
   act(run: FakeRun, handle: RunHandle): Promise<void>;
 }
 
-const world = await createWorkflowFixture('recorded');
+const fixture = await createWorkflowFixture('recorded');
 for (const [name, { run, input, act }] of Object.entries(stories())) {
   if (!isSelected(name)) continue;
-  const handle = await world.startRun(run.activities, input);
+  const handle = await fixture.startRun(run.activities, input);
   await act(run, handle);
   await handle.result();
   await keepHistory(name, handle);
 }
 if (isSelected('scheduled-trigger')) {
-  const scheduled = await world.startScheduled(fakeRun().activities);
+  const scheduled = await fixture.startScheduled(fakeRun().activities);
   await scheduled.result();
   await keepHistory('scheduled-trigger', scheduled);
 }
 for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
   if (!isSelected(name)) continue;
-  const handle = await world.startSession(run.activities, input);
+  const handle = await fixture.startSession(run.activities, input);
   await act(run, handle);
   await handle.result();
   await keepHistory(
     name,
-    world.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId),
+    fixture.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId),
   );
   if (name === 'session-continued') await keepHistory(`${name}-to`, handle);
 }
-await world.close();
+await fixture.close();
 
 function isSelected(name: string): boolean {
   const prefixes = process.argv.slice(2);

@@ -114,9 +114,9 @@ async function removeContainers({ enter }: Pick<Machine, 'enter'>): Promise<void
 }
 
 async function stop(outer: ChildProcess, router: ChildProcess): Promise<void> {
-  const gone = outer.exitCode === null ? once(outer, 'exit') : Promise.resolve();
+  const exit = outer.exitCode === null ? once(outer, 'exit') : Promise.resolve();
   outer.stdin?.end();
-  await Promise.race([gone, sleep(readyTimeoutMs, undefined, { ref: false })]);
+  await Promise.race([exit, sleep(readyTimeoutMs, undefined, { ref: false })]);
   outer.kill('SIGKILL');
   router.kill('SIGTERM');
 }

@@ -20,7 +20,7 @@ const pending = {
   attempt: 2,
 };
 
-function world(claim: ClaimedAttempt, outcome: WebhookOutcome) {
+function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
   const sent: WebhookRequest[] = [];
   const recorded: (AttemptResult & { attempt: number })[] = [];
   const ended: EndRunInput[] = [];
@@ -63,7 +63,7 @@ async function failureOf(delivery: Promise<unknown>): Promise<ApplicationFailure
 
 describe('a webhook attempt', () => {
   it('signs exactly the bytes that it sends, at the time of the attempt', async () => {
-    const { deliver, sent } = world(pending, answered(204));
+    const { deliver, sent } = deliveryWith(pending, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const hmac = createHmac('sha256', 'whs_x').update(`1700000000.${body}`).digest('hex');
     expect(sent).toEqual([
@@ -84,37 +84,40 @@ describe('a webhook attempt', () => {
   });
 
   it.each([199, 301, 400, 404, 500])('is retried after the answer %i', async (status) => {
-    const { deliver, recorded } = world(pending, answered(status));
+    const { deliver, recorded } = deliveryWith(pending, answered(status));
     const failure = await failureOf(deliver());
     expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
     expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
   });
 
   it('is retried if the receiver was not reached', async () => {
-    const { deliver, recorded } = world(pending, { outcome: 'failed', reason: 'timed_out' });
+    const { deliver, recorded } = deliveryWith(pending, { outcome: 'failed', reason: 'timed_out' });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(recorded).toEqual([{ attempt: 2, delivery: 0, status: null, error: 'timed_out' }]);
   });
 
   it('is not retried if the address is blocked', async () => {
-    const { deliver } = world(pending, { outcome: 'blocked', reason: 'its address is not public' });
+    const { deliver } = deliveryWith(pending, {
+      outcome: 'blocked',
+      reason: 'its address is not public',
+    });
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
   });
 
   it('sends nothing after the delivery', async () => {
-    const { deliver, sent } = world({ done: 200 }, answered(204));
+    const { deliver, sent } = deliveryWith({ done: 200 }, answered(204));
     expect(await deliver()).toEqual({ status: 200 });
     expect(sent).toEqual([]);
   });
 
   it('sends nothing if no webhook is pending', async () => {
-    const { deliver, sent } = world({ refused: 'none' }, answered(204));
+    const { deliver, sent } = deliveryWith({ refused: 'none' }, answered(204));
     expect(await deliver()).toEqual({ status: null });
     expect(sent).toEqual([]);
   });
 
   it('ends a run whose end was lost in a database restore, then delivers its webhook', async () => {
-    const { deliver, sent, ended } = world({ unended: true }, answered(204));
+    const { deliver, sent, ended } = deliveryWith({ unended: true }, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const lost = { cause: 'max_reconnects_exceeded', detail: 'the database restore lost its end' };
     expect(ended).toEqual([{ runId: 'r', ...lost, exitCode: null }]);
@@ -122,13 +125,13 @@ describe('a webhook attempt', () => {
   });
 
   it('sends nothing under an attempt number that is in use, and retries with the next number', async () => {
-    const { deliver, sent } = world({ refused: 'taken' }, answered(204));
+    const { deliver, sent } = deliveryWith({ refused: 'taken' }, answered(204));
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(sent).toEqual([]);
   });
 
   it('makes no fifth attempt', async () => {
-    const { deliver, sent } = world(pending, answered(204));
+    const { deliver, sent } = deliveryWith(pending, answered(204));
     expect(await failureOf(deliver(5))).toMatchObject({ nonRetryable: true });
     expect(sent).toEqual([]);
   });

@@ -4,31 +4,35 @@ import { isMissed, type Measured, verdictOf } from '../../../bench/measure/verdi
 
 const less = { better: 'less', goal: 1.1, gate: 1.2 } as const;
 const more = { better: 'more', goal: 0.8, gate: 0.6 } as const;
-const judged = (ratio: number, [low, high]: [number, number], other: Partial<Measured> = {}) => {
+const verdictsOf = (
+  ratio: number,
+  [low, high]: [number, number],
+  other: Partial<Measured> = {},
+) => {
   const measured = { ratio, interval: { low, high }, count: 15, generatorShare: null, ...other };
   return [less, more].map((bounds) => verdictOf(bounds, measured));
 };
 
 test('uses the worse end of the interval, not the median', () => {
-  expect(judged(1.08, [1.05, 1.1])[0]).toBe('goal met');
-  expect(judged(1.08, [1.05, 1.11])[0]).toBe('gate met');
-  expect(judged(0.82, [0.8, 0.85])[1]).toBe('goal met');
-  expect(judged(0.82, [0.79, 0.85])[1]).toBe('gate met');
+  expect(verdictsOf(1.08, [1.05, 1.1])[0]).toBe('goal met');
+  expect(verdictsOf(1.08, [1.05, 1.11])[0]).toBe('gate met');
+  expect(verdictsOf(0.82, [0.8, 0.85])[1]).toBe('goal met');
+  expect(verdictsOf(0.82, [0.79, 0.85])[1]).toBe('gate met');
 });
 
 test('fails a ratio beyond the gate if the interval is narrow or entirely beyond it', () => {
-  expect(judged(1.19, [1.15, 1.21])[0]).toBe('above gate');
-  expect(judged(1.8, [1.21, 2.6])[0]).toBe('above gate');
-  expect(judged(0.61, [0.59, 0.63])[1]).toBe('below gate');
-  expect(judged(0.4, [0.2, 0.59])[1]).toBe('below gate');
+  expect(verdictsOf(1.19, [1.15, 1.21])[0]).toBe('above gate');
+  expect(verdictsOf(1.8, [1.21, 2.6])[0]).toBe('above gate');
+  expect(verdictsOf(0.61, [0.59, 0.63])[1]).toBe('below gate');
+  expect(verdictsOf(0.4, [0.2, 0.59])[1]).toBe('below gate');
 });
 
 test('is inconclusive if the interval is wide or the iterations are few', () => {
-  expect(judged(1.19, [1.0, 1.4])[0]).toBe('inconclusive');
-  expect(judged(0.61, [0.4, 0.9])[1]).toBe('inconclusive');
-  expect(judged(1, [1, 1], { count: 14 })[0]).toBe('inconclusive');
-  expect(judged(1, [1, 1], { generatorShare: 0.91 })[0]).toBe('inconclusive');
-  expect(judged(1, [1, 1], { generatorShare: 0.9 })[0]).toBe('goal met');
+  expect(verdictsOf(1.19, [1.0, 1.4])[0]).toBe('inconclusive');
+  expect(verdictsOf(0.61, [0.4, 0.9])[1]).toBe('inconclusive');
+  expect(verdictsOf(1, [1, 1], { count: 14 })[0]).toBe('inconclusive');
+  expect(verdictsOf(1, [1, 1], { generatorShare: 0.91 })[0]).toBe('inconclusive');
+  expect(verdictsOf(1, [1, 1], { generatorShare: 0.9 })[0]).toBe('goal met');
 });
 
 test('fails the command only for a target beyond its gate', () => {

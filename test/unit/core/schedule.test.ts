@@ -13,7 +13,7 @@ test.each([
   ['0 0 29 2 MON'],
   ['0 0 */30 2 *'],
   ['*/5 0-23/2 1,15,28-31 JAN-mar,12 MON-FRI'],
-])('takes %s', (cron) => {
+])('accepts %s', (cron) => {
   expect(faultOf(cron)).toBeNull();
 });
 
@@ -41,7 +41,7 @@ test.each([
   ['* * * * *\0'],
   ['-1 * * * *'],
   [`${'1,'.repeat(100)}1 * * * *`],
-])('refuses %j', (cron) => {
+])('rejects %j', (cron) => {
   expect(faultOf(cron)).toBe('cron');
 });
 

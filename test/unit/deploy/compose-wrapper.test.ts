@@ -22,7 +22,7 @@ test('passes its arguments and the exit code through', async () => {
   expect(calls().at(-1)).toBe('[compose][exec][-T][api][flowrun][key][create][--name][two words]');
 });
 
-test('says how to start a service that is not running', async () => {
+test('reports how to start a service that is not running', async () => {
   fakeDocker({ running: false, exitCode: 0 });
   const { code, stderr } = await run('host', 'list');
   expect(code).toBe(1);
@@ -32,7 +32,7 @@ test('says how to start a service that is not running', async () => {
   expect(calls().some((call) => call.includes('[exec]'))).toBe(false);
 });
 
-test('says that docker is missing', async () => {
+test('reports that docker is missing', async () => {
   const { code, stderr } = await run('host', 'list');
   expect([code, stderr]).toEqual([1, 'flowrun: docker is not installed.\n']);
 });

@@ -68,7 +68,7 @@ test('keeps the authority and the hosts when the server’s name changes', async
   expect(text).toContain('IP Address:10.0.0.5');
 });
 
-test('refuses an invalid name and creates nothing', async () => {
+test('rejects an invalid name and creates nothing', async () => {
   await expect(prepare('10.0.0.5:5432')).rejects.toThrow('FLOWRUN_HOSTS_NAME is wrong');
   expect(hostNames(pathsIn(secrets))).toEqual([]);
   expect(() => shown()).toThrow();

@@ -44,8 +44,8 @@ test('every event, code, cause, column and metric named in a page exists', () =>
   const named = code.filter((one) => /^[a-z][a-z0-9]*(_[a-z0-9]+)+$/.test(one.code));
   expect(named.length).toBeGreaterThan(50);
   const words = new Set(source.match(/[a-z][a-z0-9]*(_[a-z0-9]+)+/g));
-  const strange = named.filter(({ code: name }) => !words.has(name) && !isOfCompose(name));
-  expect(strange.filter(({ code: name }) => name !== 'pg_dumpall')).toEqual([]);
+  const unknown = named.filter(({ code: name }) => !words.has(name) && !isOfCompose(name));
+  expect(unknown.filter(({ code: name }) => name !== 'pg_dumpall')).toEqual([]);
 });
 
 /** A volume or network of the compose file, with or without the prefix of the project's name. */
@@ -57,7 +57,7 @@ function isOfCompose(name: string): boolean {
 
 test('every setting named in a page exists', () => {
   const known = pageOf('docs/settings.md');
-  const strange = code
+  const unknown = code
     .flatMap((one) =>
       [...one.code.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => ({
         ...one,
@@ -65,7 +65,7 @@ test('every setting named in a page exists', () => {
       })),
     )
     .filter(({ name }) => !known.includes(name) && !isOfOthers(name));
-  expect(strange.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
+  expect(unknown.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
 });
 
 /** A code of the interface, or a name that another program reads. */
@@ -83,7 +83,7 @@ test('every command and option in a page exists', () => {
   const wrong = lines.map(({ path, line }) => ({ path, line, why: wrongIn(line) }));
   expect(wrong.filter(({ why }) => why !== null)).toEqual([]);
   expect(wrongIn('host empty <host>')).toContain('no command');
-  expect(wrongIn('doctor --mend')).toContain('no option');
+  expect(wrongIn('doctor --repair')).toContain('no option');
 });
 
 function wrongIn(line: string): string | null {

@@ -21,8 +21,8 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const client of clients) client.destroy();
-  const gone = server;
-  if (gone !== null) await new Promise((resolve) => gone.close(resolve));
+  const running = server;
+  if (running !== null) await new Promise((resolve) => running.close(resolve));
   rmSync(root, { recursive: true, force: true });
 });
 

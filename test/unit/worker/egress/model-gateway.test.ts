@@ -188,13 +188,13 @@ test('an agent that disconnects ends its call to the model', async () => {
 
 test('a run at its limit of concurrent calls does not block another run', async () => {
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
-  const greedy = await serveModel(baseUrl);
-  const modest = await serveRun({ sameHostAs: greedy });
+  const busy = await serveModel(baseUrl);
+  const other = await serveRun({ sameHostAs: busy });
   const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
-  const openGreedy = () => openCall(greedy.socketPath, call);
-  const answers = await Promise.all(Array.from({ length: 32 }, openGreedy));
-  expect((await callSocket(greedy.socketPath, call)).status).toBe(529);
-  const answer = await openCall(modest.socketPath, call);
+  const openBusy = () => openCall(busy.socketPath, call);
+  const answers = await Promise.all(Array.from({ length: 32 }, openBusy));
+  expect((await callSocket(busy.socketPath, call)).status).toBe(529);
+  const answer = await openCall(other.socketPath, call);
   expect(answer.statusCode).toBe(200);
   for (const open of [...answers, answer]) open.destroy();
 });

@@ -61,7 +61,7 @@ test.each([
   expect(parseAuthority(text)).toBeNull();
 });
 
-test('takes the hosts and ports of https MCP servers from their URLs, except the sandbox itself', () => {
+test('allows the hosts and ports in the URLs of https MCP servers, except the sandbox itself', () => {
   const urls = [
     'https://A.test/mcp?k=v',
     'https://b.test:8443/',

@@ -103,7 +103,7 @@ describe('an invalid callback URL is rejected', () => {
     'https://public.example:25/',
     'https://public.example:80/',
     'https://public.example:1023/',
-  ])('is refused: %s', async (url) => {
+  ])('is rejected: %s', async (url) => {
     const { send, connected } = setUp({ 'public.example': ['8.8.8.8'] });
     expect(await send(url)).toMatchObject({ outcome: 'blocked' });
     expect(connected).toEqual([]);

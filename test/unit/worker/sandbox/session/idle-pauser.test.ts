@@ -8,22 +8,22 @@ const logger = pino({ enabled: false });
 
 interface PauserState {
   refusals?: number;
-  mayAnswer?: Promise<unknown>;
+  engineReady?: Promise<unknown>;
   isHeld?: () => Promise<boolean>;
   hasWork?: () => Promise<boolean>;
 }
 
 /**
  * A pauser with an engine that fails the first `refusals` pauses, and responds only after
- * `mayAnswer`.
+ * `engineReady`.
  */
-function pauserWith({ refusals = 0, mayAnswer, ...overrides }: PauserState) {
+function pauserWith({ refusals = 0, engineReady, ...overrides }: PauserState) {
   const calls: string[] = [];
   let left = refusals;
   const sandboxes = {
     async pause(): Promise<void> {
       calls.push('pause');
-      await mayAnswer;
+      await engineReady;
       if ((left -= 1) >= 0) throw new Error('unable to freeze');
     },
     async unpause(): Promise<void> {
@@ -46,7 +46,7 @@ test('a pause is retried if the engine fails', async () => {
 
 test('a sandbox that was resumed meanwhile is not paused', async () => {
   const engine = createDeferred<true>();
-  const { pauser, calls } = pauserWith({ refusals: 1, mayAnswer: engine.promise });
+  const { pauser, calls } = pauserWith({ refusals: 1, engineReady: engine.promise });
   pauser.markIdle();
   await expect.poll(() => calls).toEqual(['pause']);
   const resuming = pauser.resume();

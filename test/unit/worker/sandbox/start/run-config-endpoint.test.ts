@@ -34,7 +34,7 @@ test('returns the configuration until it is acknowledged, and makes no further q
   expect(calls).toHaveLength(3);
 });
 
-test('after a restart queries once that it is gone', async () => {
+test('after a restart, queries an acknowledged configuration only once', async () => {
   const { calls, handlers } = withStore(null);
   for (let i = 0; i < 100; i += 1) expect(await handlers.config()).toBeNull();
   await handlers.acknowledge();
