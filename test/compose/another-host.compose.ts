@@ -219,9 +219,9 @@ async function tellHost(name: string, verb: string): Promise<void> {
 async function whereOneRuns(): Promise<{ first: number; other: number }> {
   const { runId } = await access.trigger({ prompt: slowly(5, 'placed.md') });
   await until('it works', async () => (await access.readRun(runId)).agentStatus === 'working');
-  const [first, there] = await Promise.all([sandboxIds(docker), sandboxIds(other.docker)]);
+  const [first, second] = await Promise.all([sandboxIds(docker), sandboxIds(other.docker)]);
   expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
-  return { first: first.length, other: there.length };
+  return { first: first.length, other: second.length };
 }
 
 async function tellRedis(command: string): Promise<void> {
@@ -231,6 +231,6 @@ async function tellRedis(command: string): Promise<void> {
 
 async function connectionsOf(name: string): Promise<number> {
   const query = `select count(*) from pg_stat_ssl where client_dn = '/CN=${name}'`;
-  const asked = ['exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-Atc', query];
-  return Number(await compose(...asked));
+  const psql = ['exec', '-T', 'postgres', 'psql', '-U', 'postgres', '-Atc', query];
+  return Number(await compose(...psql));
 }

@@ -78,8 +78,8 @@ export async function sandboxes(): Promise<Inspected[]> {
 
 /** One command of the command line, in the container that has the database's address. */
 export async function flowrun(...args: string[]): Promise<Record<string, string>> {
-  const said = await compose('exec', '-T', 'api', 'flowrun', ...args, '--json');
-  return JSON.parse(said) as Record<string, string>; // one record, as --json promises
+  const output = await compose('exec', '-T', 'api', 'flowrun', ...args, '--json');
+  return JSON.parse(output) as Record<string, string>; // one record, as --json promises
 }
 
 /** The command line beside Postgres' own programs. */

@@ -70,13 +70,13 @@ function startEngine(): ChildProcess {
   rmSync(runHome, { recursive: true, force: true });
   mkdirSync(runHome);
   const settings = join(home, 'docker.json');
-  const wanted = {
+  const expected = {
     'data-root': join(home, 'docker'),
     'exec-root': join(runHome, 'exec'),
     pidfile: join(runHome, 'dockerd.pid'),
     hosts: [`unix://${socket}`],
   };
-  writeFileSync(settings, `${JSON.stringify(wanted, null, 2)}\n`);
+  writeFileSync(settings, `${JSON.stringify(expected, null, 2)}\n`);
   const log = openSync(join(home, 'docker.log'), 'w');
   const line = ['dockerd', '--config-file', settings];
   return spawn('nsenter', within(line), { stdio: ['ignore', log, log] });

@@ -111,8 +111,8 @@ test('a stream comes through it as it is written, over HTTP/2 as browsers ask fo
 });
 
 test('behind it clients are distinguished: attempts with unknown keys slow down no other client', async () => {
-  const here = async (ask: () => Promise<{ status: number; text(): Promise<string> }>) => {
-    const answers = await Promise.all(Array.from({ length: 100 }, ask));
+  const here = async (call: () => Promise<{ status: number; text(): Promise<string> }>) => {
+    const answers = await Promise.all(Array.from({ length: 100 }, call));
     for (const answer of answers) await answer.text();
     return answers.map(({ status }) => status);
   };
@@ -122,8 +122,8 @@ test('behind it clients are distinguished: attempts with unknown keys slow down 
   const spoofed = () => ({ ...unknownKey(), 'x-forwarded-for': `198.51.100.${randomInt(256)}` });
   const past = () => here(() => fetch(`${url}/api/v1/flows`, { headers: spoofed() }));
   expect(await past()).toContain(429);
-  const elsewhere = await compose('exec', '-T', 'worker', 'node', '-e', hundredUnknownKeys);
-  expect(new Set(JSON.parse(elsewhere) as number[])).toEqual(new Set([401]));
+  const output = await compose('exec', '-T', 'worker', 'node', '-e', hundredUnknownKeys);
+  expect(new Set(JSON.parse(output) as number[])).toEqual(new Set([401]));
 });
 
 test('without it the service continues at its earlier address', async () => {
@@ -146,9 +146,9 @@ test('gVisor that is asked for and not there starts nothing, and everybody says 
   expect(error).toMatch(/^container_start_failed: .* does not have the runtime/);
   expect(await docker('ps', '-aq', '--filter', `label=frs.run=${runId}`)).toBe('');
   expect(await compose('logs', 'worker')).toMatch(/npm run setup:gvisor.*"msg":"runtime_missing"/);
-  const said = await doctor().catch(String);
-  expect(said).toMatch(/"code":"runtime_missing"/);
-  expect(said).toMatch(/"code":"host_runtime_missing"/);
+  const diagnosis = await doctor().catch(String);
+  expect(diagnosis).toMatch(/"code":"runtime_missing"/);
+  expect(diagnosis).toMatch(/"code":"host_runtime_missing"/);
 });
 
 test('left to choose, sandboxes run on what the engine has', async () => {

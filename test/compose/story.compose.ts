@@ -176,7 +176,7 @@ test('an image that has changed replaces the service, and neither a run nor a se
     result: 'Written: upgraded.md',
   });
   expect((await access.call('GET', `/runs/${runId}/files/upgraded.md`)).status).toBe(200);
-  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+  expect(await sendMessage('What is the door code that I told you before?')).toContain('4711');
 });
 
 test('down and up keep everything: the key, the run’s files, the session', async () => {
@@ -186,7 +186,7 @@ test('down and up keep everything: the key, the run’s files, the session', asy
   await untilReady();
   const runs = await access.call<{ runId: string }[]>('GET', '/runs?limit=50');
   expect(runs.data.length).toBeGreaterThanOrEqual(4);
-  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+  expect(await sendMessage('What is the door code that I told you before?')).toContain('4711');
 });
 
 test('a backup is made of what runs; restored, it knows of what came after it that it is lost', async () => {
@@ -200,7 +200,7 @@ test('a backup is made of what runs; restored, it knows of what came after it th
   await withBackup('restore', backupFile, '--replace');
   await compose('up', '-d');
   await untilReady();
-  expect(await ask('What is the door code that I told you before?')).toContain('4711');
+  expect(await sendMessage('What is the door code that I told you before?')).toContain('4711');
   // Temporal knows of it still, and is asked a minute after the restore.
   await until(
     'its end is reported',
@@ -242,7 +242,7 @@ async function runIds(): Promise<string[]> {
 }
 
 /** A message of the session, and what the agent answered it. */
-async function ask(message: string): Promise<string> {
+async function sendMessage(message: string): Promise<string> {
   const path = `/flows/${access.flowId}/chat`;
   const body = { sessionId, message, stream: false };
   const answer = await access.call<{ text: string }>('POST', path, { body });

@@ -17,12 +17,12 @@ export async function checkReadLog(
   for (let isComplete = false; !isComplete; ) {
     const text = await readPage(service, runId, log[read - 1]?.seq ?? 0);
     const { entries, complete } = (JSON.parse(text) as LogPage).data;
-    const wanted = log.slice(read, read + entries.length);
+    const expected = log.slice(read, read + entries.length);
     const wrong = entries.find(
-      ({ seq, event }, at) => seq !== wanted[at]?.seq || event !== wanted[at]?.event,
+      ({ seq, event }, at) => seq !== expected[at]?.seq || event !== expected[at]?.event,
     );
     if (wrong !== undefined) return [`entry ${wrong.seq} was read where another is due`];
-    const changed = firstNotIn(text, wanted);
+    const changed = firstNotIn(text, expected);
     if (changed !== undefined) return [`entry ${changed.seq} is not read as the log has it`];
     if (entries.length === 0 && !complete) return ['a page was empty before the end'];
     read += entries.length;

@@ -17,11 +17,11 @@ interface Expected {
 export function checkTranscript(transcript: Transcript, { log, reason }: Expected): string[] {
   const seen = transcript.connections.flatMap(({ events }) => events);
   const frames = seen.filter(({ id, event }) => id !== undefined && event !== 'finished');
-  const wanted = withoutRendered(log, frames);
+  const expected = withoutRendered(log, frames);
   return [
-    ...checkFrames(frames, wanted.frames),
+    ...checkFrames(frames, expected.frames),
     ...violationUnless(
-      wanted.rendered === '' || renderedAtFirst(transcript).endsWith(wanted.rendered),
+      expected.rendered === '' || renderedAtFirst(transcript).endsWith(expected.rendered),
       'text is missing that was there before the client came',
     ),
     ...checkFinish(seen, { lastSeq: log.length, reason }),
@@ -52,14 +52,14 @@ function renderedAtFirst({ connections }: Transcript): string {
 }
 
 /** Reports only the first difference. */
-function checkFrames(frames: SeenEvent[], wanted: LoggedFrame[]): string[] {
-  const at = wanted.findIndex(({ seq }, index) => Number(frames[index]?.id) !== seq);
+function checkFrames(frames: SeenEvent[], expected: LoggedFrame[]): string[] {
+  const at = expected.findIndex(({ seq }, index) => Number(frames[index]?.id) !== seq);
   if (at !== -1) {
-    return [`frame ${frames[at]?.id ?? 'none'} came where ${wanted[at]?.seq} was due`];
+    return [`frame ${frames[at]?.id ?? 'none'} came where ${expected[at]?.seq} was due`];
   }
-  const extra = frames[wanted.length];
+  const extra = frames[expected.length];
   if (extra !== undefined) return [`frame ${extra.id} came after the last of the log`];
-  const changed = wanted.find(({ event, data }, index) => {
+  const changed = expected.find(({ event, data }, index) => {
     const frame = frames[index];
     return frame?.event !== event || frame.data !== asOneLine(data);
   });

@@ -64,9 +64,9 @@ function checkWebhook(evidence: Evidence): string[] {
       `the webhook was not requested: ${state}`,
     );
   }
-  const wanted = isRefused ? 'dropped' : 'delivered';
+  const expected = isRefused ? 'dropped' : 'delivered';
   return [
-    ...violationUnless(state === wanted, `the webhook is ${state}, not ${wanted}`),
+    ...violationUnless(state === expected, `the webhook is ${state}, not ${expected}`),
     ...violationUnless(isRefused || posts.length > 0, 'no post was made'),
     ...checkAttempts(evidence),
   ];

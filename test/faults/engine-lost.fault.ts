@@ -57,10 +57,10 @@ it('ends a run whose container dies with the engine, once, and keeps its output'
   const { run, log } = await world.expectInvariants(runId, { clients, engineWasAway: true });
   expect(['exited', 'max_reconnects_exceeded']).toContain(run.endCause);
   if (run.endCause === 'exited') expect([137, 143, 255]).toContain(run.exitCode);
-  const said = textsOfOutput(readFileSync(spool, 'utf8'));
+  const spooled = textsOfOutput(readFileSync(spool, 'utf8'));
   closeSync(spool);
-  expect(said.length).toBeGreaterThan(500);
-  expect(textsIn(log)).toEqual(said);
+  expect(spooled.length).toBeGreaterThan(500);
+  expect(textsIn(log)).toEqual(spooled);
 });
 
 it('starts one container if the engine was down when the run was due to start', async () => {

@@ -100,12 +100,12 @@ describe('a run that has to wait', () => {
     await restartWithFailpoint(service.api, 'trigger.admitted');
     const body = { prompt: 'nothing but an echo', callbackUrl: `${world.receiver.url}/hook` };
     const headers = { 'idempotency-key': 'waits' };
-    const ask = () =>
+    const trigger = () =>
       service.call<{ runId: string }>('POST', `/flows/${service.flowId}/runs`, { body, headers });
-    await expect(ask()).rejects.toThrow();
+    await expect(trigger()).rejects.toThrow();
     await restartAfterFailpoint(service.api);
     const startedAt = await restartAfterFailpoint(service.worker);
-    const { runId } = (await ask()).data;
+    const { runId } = (await trigger()).data;
     const { run } = await waitForRecovery(world, runId, { clients: [], startedAt });
     expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
     expect(containers.of(runId)).toEqual(once);

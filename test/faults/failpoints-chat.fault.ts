@@ -18,12 +18,12 @@ import { script } from '../unit/scripted-agent/lines.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 
 let service: Service;
-let elsewhere: ApiClient & { flowId: string };
+let otherApi: ApiClient & { flowId: string };
 beforeAll(async () => {
   service = await startService({ env: { RECONCILE_EVERY_MS: '1000' } });
   const { api, url } = await service.anotherApi();
   await api.start();
-  elsewhere = { ...createApiClient({ ...service, url }), flowId: service.flowId };
+  otherApi = { ...createApiClient({ ...service, url }), flowId: service.flowId };
 });
 beforeEach(() => restartStopped(service));
 afterAll(() => service?.stop());
@@ -49,9 +49,9 @@ const idsOf = (chat: Conversation, event: string): unknown[] =>
 
 /** Resends before the dead API is back, then through both at once: one answer. */
 async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
-  const first = await send(elsewhere, body);
+  const first = await send(otherApi, body);
   await restartAfterFailpoint(service.api);
-  const again = await Promise.all([service, elsewhere, service].map((by) => send(by, body)));
+  const again = await Promise.all([service, otherApi, service].map((by) => send(by, body)));
   for (const { status, data } of [first, ...again]) {
     expect(status).toBe(202);
     expect(data.messageId).toBe(first.data.messageId);
@@ -62,7 +62,7 @@ async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
 
 describe('a message whose API dies', { timeout: 240_000 }, () => {
   it.each(failpointsOf('chat'))('at %s has one turn, sent again or not', async (name) => {
-    const chat = await openConversation(elsewhere);
+    const chat = await openConversation(otherApi);
     const { sessionId, runId } = chat;
     await restartWithFailpoint(service.api, name);
     const again = { message: noting('again'), sessionId, clientMessageId: 'again' };
@@ -97,7 +97,7 @@ describe('a message whose API dies', { timeout: 240_000 }, () => {
       const body = { message: noting('first'), clientMessageId: name };
       await expect(send(service, body)).rejects.toThrow();
       const { sessionId, runId, messageId } = await sendAgain(body);
-      const waited = await send(elsewhere, { ...body, stream: false });
+      const waited = await send(otherApi, { ...body, stream: false });
       expect(waited).toMatchObject({
         status: 200,
         data: { sessionId, runId, messageId, text: 'Noted first.', exitCode: 0 },

@@ -21,14 +21,14 @@ import { waitForRecovery } from './support/wait-for-recovery.ts';
 
 let world: FaultFixture;
 /** An API that does not die. */
-let elsewhere: ApiClient;
+let otherApi: ApiClient;
 beforeAll(async () => {
   world = await startFaultFixture({
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
   const { api, url } = await world.service.anotherApi();
   await api.start();
-  elsewhere = createApiClient({ ...world.service, url });
+  otherApi = createApiClient({ ...world.service, url });
 });
 beforeEach(() => restartStopped(world.service));
 afterAll(() => world?.stop());
@@ -60,12 +60,12 @@ const onTheWay = failpointsOf(
 );
 
 function expectTalk({ run, log }: Evidence): void {
-  const said = log
+  const logged = log
     .filter(({ event }) => event === 'assistant')
     .map(({ data }) => (JSON.parse(data) as AssistantLine).message.content[0]?.text)
     .filter((text) => text !== undefined);
   const texts = Array.from({ length: lines }, (_, index) => randomText(index, shape));
-  expect(said).toEqual(['first', ...texts, 'last']);
+  expect(logged).toEqual(['first', ...texts, 'last']);
   expect(run).toMatchObject({ endCause: 'completed', exitCode: 0, result: 'last' });
   expect(log[0]).toMatchObject({ event: 'agent_status', data: '{"status":"idle"}' });
 }
@@ -105,7 +105,7 @@ describe('a run whose API dies', () => {
   it.each(atOrder)('at %s ends as requested', async (name) => {
     const { service } = world;
     const runId = await world.trigger(hanging);
-    const stays = followRun(elsewhere, runId, { name: 'who stays' });
+    const stays = followRun(otherApi, runId, { name: 'who stays' });
     const comesBack = world.follow(runId, { name: 'who comes back' });
     await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
     await restartWithFailpoint(service.api, name);

@@ -116,9 +116,9 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
   it('alone runs the flows bound to it; while it is offline no host runs them', async () => {
     const bound = ['--project', service.projectId, '--name', 'Bound', '--runner', second.hostId()];
     const { flowId } = await flowrun().json<{ flowId: string }>('flow', 'create', ...bound);
-    const ask = () =>
+    const trigger = () =>
       service.call<{ runId: string }>('POST', `/flows/${flowId}/runs`, { body: { prompt: hangs } });
-    const runs = await Promise.all([ask(), ask(), ask()]);
+    const runs = await Promise.all([trigger(), trigger(), trigger()]);
     for (const { data } of runs) {
       await untilWorking(service, data);
       expect(await hostOf(data.runId)).toBe('second');
@@ -127,9 +127,9 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     await second.worker.kill('SIGTERM');
     await expect.poll(secondSilentMs, patience).toBeGreaterThan(hostThresholds(lostMs).staleMs);
     const offline = { status: 409, body: { error: { code: 'RUNNER_OFFLINE' } } };
-    expect(await ask()).toMatchObject(offline);
+    expect(await trigger()).toMatchObject(offline);
     await startSecond();
-    const again = await ask();
+    const again = await trigger();
     expect(again.status).toBe(201);
     await stopRun(again.data.runId);
   });
@@ -194,7 +194,7 @@ async function loseSecond(): Promise<void> {
 
 describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
   /** The log of one process of the second worker, up to this line. */
-  async function saidWith(env: Record<string, string>, words: RegExp): Promise<string> {
+  async function outputWith(env: Record<string, string>, words: RegExp): Promise<string> {
     await second.worker.kill('SIGTERM');
     const from = second.worker.log().length;
     const started = second.worker.start({ DOCKER_HOST: engine.address, ...env });
@@ -212,15 +212,15 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
       Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith(prefix)));
     const url = new URL(parts.postgresUrl(query));
     url.pathname = new URL(service.database.url).pathname;
-    const said = [
-      await saidWith({ DATABASE_URL: url.href }, /alert unknown ca.*dependency_unavailable/),
-      await saidWith(
+    const outputs = [
+      await outputWith({ DATABASE_URL: url.href }, /alert unknown ca.*dependency_unavailable/),
+      await outputWith(
         only('TEMPORAL_'),
         /received fatal alert: \w*(Certificate|CA).*dependency_unavailable/i,
       ),
     ];
-    for (const output of said) expect(output).not.toMatch(/worker_ready|PRIVATE KEY/);
-    await saidWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
+    for (const output of outputs) expect(output).not.toMatch(/worker_ready|PRIVATE KEY/);
+    await outputWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
     const { out } = await cliWith({
       ...env,
       DATABASE_URL: url.href,
@@ -235,10 +235,10 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
 
   it('is rejected without one', async () => {
     const without = { TEMPORAL_TLS_CLIENT_CERT_PATH: '', TEMPORAL_TLS_CLIENT_KEY_PATH: '' };
-    const said = await saidWith(
+    const output = await outputWith(
       without,
       /received fatal alert: CertificateRequired.*dependency_unavailable/,
     );
-    expect(said).not.toContain('worker_ready');
+    expect(output).not.toContain('worker_ready');
   });
 });

@@ -17,7 +17,7 @@ import {
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
 let world: FaultFixture;
-let elsewhere: WebhookReceiver;
+let redirectTarget: WebhookReceiver;
 let untrusted: { url: string; server: Server; connections(): number; requests(): number };
 /** Its runs end without a container: there is no such image. */
 let flowWithoutImage: string;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     env: { HOST_CAPACITY: '300' },
     behave: (response, { path }) => behaviours[path]?.(response),
   });
-  [elsewhere, untrusted] = await Promise.all([startReceiver(), startUntrusted()]);
+  [redirectTarget, untrusted] = await Promise.all([startReceiver(), startUntrusted()]);
   const { database, encryptionKey, projectId } = world.service;
   await database.pool.query('update projects set max_concurrent_runs = 1000');
   const flows = createFlowStore(database.pool, createSealer(encryptionKey));
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   untrusted?.server.close();
-  await elsewhere?.close();
+  await redirectTarget?.close();
   await world?.stop();
 });
 
@@ -53,7 +53,8 @@ const behaviours: Record<string, (response: ServerResponse) => void> = {
   '/good': (response) => response.writeHead(204).end(),
   '/slow': (response) => void setTimeout(() => response.writeHead(200).end(), slowMs),
   '/500': (response) => response.writeHead(500).end('no'),
-  '/redirect': (response) => response.writeHead(307, { location: `${elsewhere.url}/stolen` }).end(),
+  '/redirect': (response) =>
+    response.writeHead(307, { location: `${redirectTarget.url}/stolen` }).end(),
   '/cut': (response) => void response.socket?.destroy(),
   '/cut-in-the-middle': (response) => {
     response.writeHead(500, { 'content-length': '1000' }).write('the beginning of');
@@ -151,7 +152,7 @@ describe('the webhook of a run', () => {
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
       expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
       expectDelays(attempts, posts);
-      expect(elsewhere.posts).toEqual([]);
+      expect(redirectTarget.posts).toEqual([]);
     },
   );
 

@@ -23,9 +23,9 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
   it('a question is shown, outlasts the stall timeout, and its answer continues the run', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour, rooms]) });
     const reading = collect(service.stream(runId));
-    const [asked] = await untilAsked(runId);
-    const id = asked?.interactionId ?? '';
-    expect(asked).toMatchObject({ toolName: 'AskUserQuestion', questions: [colour, rooms] });
+    const [question] = await untilAsked(runId);
+    const id = question?.interactionId ?? '';
+    expect(question).toMatchObject({ toolName: 'AskUserQuestion', questions: [colour, rooms] });
     expect(await service.readRun(runId)).toMatchObject({ agentStatus: 'waiting' });
     if (agent === 'scripted') await sleep(1.4 * stallMs.scripted);
 
@@ -81,9 +81,9 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
   it('an answer to one of two questions ends no wait', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour], [size]) });
     const reading = collect(service.stream(runId));
-    const asked = await untilAsked(runId, 2);
+    const interactions = await untilAsked(runId, 2);
     const idOf = (text: string): string =>
-      asked.find(({ questions }) => questions[0]?.question === text)?.interactionId ?? '';
+      interactions.find(({ questions }) => questions[0]?.question === text)?.interactionId ?? '';
     const second = { 'How large?': 'x'.repeat(10_000) };
     expect(await answer(runId, idOf('How large?'), second)).toMatchObject({ status: 200 });
     const left = [{ interactionId: idOf('Which colour?') }];
@@ -101,11 +101,11 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
   it('a question is withdrawn when the run is stopped', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour]) });
     const reading = collect(service.stream(runId));
-    const [asked] = await untilAsked(runId);
+    const [question] = await untilAsked(runId);
     await service.call('POST', `/runs/${runId}/stop`, { body: {} });
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
     expect(await pending(runId)).toEqual([]);
-    const late = await answer(runId, asked?.interactionId ?? '', { 'Which colour?': 'Red' });
+    const late = await answer(runId, question?.interactionId ?? '', { 'Which colour?': 'Red' });
     expect(late).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } });
     const closed = (await reading).find(({ event }) => event === 'interaction_closed');
     expect(JSON.parse(closed?.data ?? '{}')).toMatchObject({ outcome: 'withdrawn' });

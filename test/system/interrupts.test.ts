@@ -86,11 +86,11 @@ describe('an interrupt', patiently, () => {
   async function handledInterrupts({ runId }: Conversation): Promise<number> {
     const { workflow } = new Client({ connection });
     const { events } = await workflow.getHandle(`session/${runId}`).fetchHistory();
-    const asked = (events ?? []).filter(
+    const scheduled = (events ?? []).filter(
       ({ activityTaskScheduledEventAttributes: of }) => of?.activityType?.name === 'interruptTurn',
     );
     const done = (events ?? []).map((event) => event.activityTaskCompletedEventAttributes);
-    return asked.filter(({ eventId }) =>
+    return scheduled.filter(({ eventId }) =>
       done.some((of) => of && String(of.scheduledEventId) === String(eventId)),
     ).length;
   }

@@ -105,10 +105,15 @@ async function run(body: Record<string, unknown>) {
   const { runId } = await service.trigger({ env, ...body });
   const events = await collect(service.stream(runId));
   const init = events.find(({ event, data }) => event === 'system' && data.includes('"init"'));
-  const said = events.filter(({ event }) => event === 'user').map(({ data }) => data);
+  const userEvents = events.filter(({ event }) => event === 'user').map(({ data }) => data);
   const { mcp_servers: known, tools } = JSON.parse(init?.data ?? '{}') as Init; // the agent's own
   const statuses = Object.fromEntries(known.map(({ name, status }) => [name, status]));
-  return { record: await service.readRun(runId), statuses, tools, said: said.join('\n') };
+  return {
+    record: await service.readRun(runId),
+    statuses,
+    tools,
+    userEvents: userEvents.join('\n'),
+  };
 }
 
 const authorizations = (name: string) =>
@@ -118,7 +123,7 @@ test(
   'are called over http, over sse and inside the sandbox, with variables expanded in headers',
   patiently,
   async () => {
-    const { record, statuses, said } = await run({
+    const { record, statuses, userEvents } = await run({
       prompt: calling(
         ...['mcp__web__echo', 'mcp__events__echo', 'mcp__inside__echo', 'mcp__own__echo'],
         ...['mcp__named__echo', 'mcp__other__echo'],
@@ -135,7 +140,7 @@ test(
     });
     const answers = ['web heard word 0', 'events heard word 1', 'inside heard word 2'];
     answers.push('own heard word 3', 'inside heard word 4', 'inside heard word 5');
-    for (const answer of answers) expect(said).toContain(answer);
+    for (const answer of answers) expect(userEvents).toContain(answer);
     expect(record).toMatchObject({
       result: 'Done.',
       mcpServerNames: ['events', 'inside', 'named', 'other', 'own', 'web'],
@@ -153,7 +158,7 @@ test(
   patiently,
   async () => {
     const address = `\${HOST}/mcp?to=\${TOKEN}`;
-    const { record, statuses, said } = await run({
+    const { record, statuses, userEvents } = await run({
       prompt: calling('mcp__own__echo', 'mcp__led__echo'),
       mcpServers: {
         own: serverOf('web', 'TOKEN'),
@@ -163,8 +168,8 @@ test(
       env: { ...env, HOST: `https://${outside}:${servers['own']?.port}` },
     });
     expect(statuses).toEqual({ own: 'connected', led: 'connected', closed: 'failed' });
-    expect(said).toContain('web heard word 0');
-    expect(said).toContain('own heard word 1');
+    expect(userEvents).toContain('web heard word 0');
+    expect(userEvents).toContain('own heard word 1');
     expect(record).toMatchObject({ result: 'Done.', mcpServerNames: ['closed', 'led', 'own'] });
     expect(servers['closed']?.requests).toEqual([]);
   },
@@ -174,7 +179,7 @@ test(
   'can be the only ones, without the tools that the run withholds: one, or all of a server',
   patiently,
   async () => {
-    const { record, statuses, tools, said } = await run({
+    const { record, statuses, tools, userEvents } = await run({
       prompt: calling('mcp__web__echo', 'mcp__web__other', 'mcp__events__other'),
       mcpMode: 'replace',
       mcpServers: {
@@ -185,9 +190,9 @@ test(
     });
     expect(statuses).toEqual({ web: 'connected', events: 'connected' });
     expect(tools.filter((name) => name.startsWith('mcp__'))).toEqual(['mcp__web__other']);
-    expect(said).toContain('web heard word 1');
+    expect(userEvents).toContain('web heard word 1');
     for (const gone of ['mcp__web__echo', 'mcp__events__other']) {
-      expect(said).toContain(`No such tool available: ${gone}`);
+      expect(userEvents).toContain(`No such tool available: ${gone}`);
     }
     expect(record.mcpServerNames).toEqual(['events', 'web']);
   },

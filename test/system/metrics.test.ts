@@ -232,8 +232,8 @@ describe('the log', () => {
     }
     expect([...requestsOf.keys()].sort()).toEqual([triggered.data.runId, sessionRunId].sort());
     const opened = linesOf(service.api.log()).find(({ msg }) => msg === 'session_opened');
-    const asked = triggered.headers.get('x-request-id');
-    expect([...(requestsOf.get(triggered.data.runId) ?? [])]).toEqual([asked]);
+    const requestId = triggered.headers.get('x-request-id');
+    expect([...(requestsOf.get(triggered.data.runId) ?? [])]).toEqual([requestId]);
     expect([...(requestsOf.get(sessionRunId) ?? [])]).toEqual([opened?.['requestId']]);
   });
 });

@@ -26,10 +26,10 @@ describe('with the scripted agent', { timeout: 180_000 }, () => {
 
   it('an answer given while the host is down reaches the agent when it is back', async () => {
     const { runId } = await service.trigger({ prompt: asking([colour]) });
-    const [asked] = await untilAsked(runId);
+    const [question] = await untilAsked(runId);
     await service.worker.kill('SIGKILL');
     const body = { 'Which colour?': 'Blue' };
-    expect(await answer(runId, asked?.interactionId ?? '', body)).toMatchObject({ status: 200 });
+    expect(await answer(runId, question?.interactionId ?? '', body)).toMatchObject({ status: 200 });
     await service.worker.start();
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'Done.' });
   });

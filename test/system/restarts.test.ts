@@ -26,8 +26,8 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
   it.each(['while it writes', 'while it waits'])('continues, %s, and succeeds', async (when) => {
     const { runId } = await service.trigger({ prompt: twoHalves });
     const reading = collect(service.stream(runId));
-    const wanted = when === 'while it writes' ? 1 : lines;
-    await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(wanted);
+    const expected = when === 'while it writes' ? 1 : lines;
+    await expect.poll(() => framesOf(runId), { timeout: 120_000 }).toBeGreaterThan(expected);
     await service.worker.kill('SIGKILL');
     releaseAgent(service, runId);
     await service.worker.start();
@@ -91,10 +91,10 @@ describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () =>
       body: { prompt, callbackUrl: `${receiver.url}/hook` },
       headers: { 'idempotency-key': 'dies' },
     };
-    const ask = () => service.call<RunRecord>('POST', `/flows/${service.flowId}/runs`, request);
-    await expect(ask()).rejects.toThrow();
+    const trigger = () => service.call<RunRecord>('POST', `/flows/${service.flowId}/runs`, request);
+    await expect(trigger()).rejects.toThrow();
     await restartAfterFailpoint(service.api);
-    const again = await Promise.all([ask(), ask()]);
+    const again = await Promise.all([trigger(), trigger()]);
     expect(again.map(({ status }) => status)).toEqual([200, 200]);
     const { runId } = again[0].data;
     expect(again[1].data.runId).toBe(runId);

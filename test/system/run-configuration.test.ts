@@ -31,9 +31,9 @@ interface ModelRequest {
 }
 
 /** The model requests of a run, found by a word of its prompt. */
-function askedOf(word: string): ModelRequest[] {
+function requestsOf(word: string): ModelRequest[] {
   const all = service.model.requests().map(({ body }) => body as ModelRequest); // the CLI's own
-  return all.filter((asked) => asked.tools && JSON.stringify(asked.messages).includes(word));
+  return all.filter((request) => request.tools && JSON.stringify(request.messages).includes(word));
 }
 
 async function waitForFrame(runId: string, text: string): Promise<void> {
@@ -126,13 +126,13 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   expect(tools).toContain('Bash');
   expect(tools.filter((tool) => ['Write', 'WebFetch'].includes(tool))).toEqual([]);
 
-  const [asked] = askedOf('sleep 8');
-  const system = JSON.stringify(asked?.system);
-  expect(asked?.model).toBe('claude-haiku-4-5');
+  const [request] = requestsOf('sleep 8');
+  const system = JSON.stringify(request?.system);
+  expect(request?.model).toBe('claude-haiku-4-5');
   expect(system).toContain(`Always be brief.\\n\\nNever say ${secrets.appended}.`);
-  expect(JSON.stringify(asked?.tools)).not.toMatch(/"name":"(Write|WebFetch)"/);
+  expect(JSON.stringify(request?.tools)).not.toMatch(/"name":"(Write|WebFetch)"/);
   // The agent gets only the names of tools that it looks up on demand.
-  const later = JSON.stringify(asked?.messages);
+  const later = JSON.stringify(request?.messages);
   expect(later).toContain('\\nWebSearch\\n');
   expect(later).not.toContain('\\nWebFetch\\n');
   expect(await service.untilEnded(runId)).toMatchObject({
@@ -160,5 +160,5 @@ test('limits end a run with their own causes and its cost so far', patiently, as
   const spent = await service.untilEnded(budget.runId, 150_000);
   expect(spent).toMatchObject({ error: 'budget_exceeded', agentStatus: 'error' });
   expect(spent.costUsd).toBeGreaterThan(0.01);
-  expect(askedOf('echo 4')).toHaveLength(3);
+  expect(requestsOf('echo 4')).toHaveLength(3);
 });

@@ -55,11 +55,11 @@ async function drain(hostId: string, chat: Conversation): Promise<void> {
 
 /** Runs the next turn, which must find the earlier state. Returns the tool's output. */
 async function continueOn(chat: Conversation, message: string, before: string): Promise<string> {
-  const asked = service.model.requests().length;
+  const requestsBefore = service.model.requests().length;
   const seen = chat.events.length;
   expect(await chat.say(message)).toMatchObject({ exitCode: 0 });
-  expect(firstTalkSince(service, asked)).toContain(before);
-  const requests = service.model.requests().slice(asked);
+  expect(firstTalkSince(service, requestsBefore)).toContain(before);
+  const requests = service.model.requests().slice(requestsBefore);
   expect(JSON.stringify(requests.map(({ body }) => body))).toContain('PROMPT-OF-ITS-OWN');
   const events = chat.events.slice(seen);
   const systemEvents = events.filter(({ event }) => event === 'system');
@@ -71,25 +71,25 @@ async function continueOn(chat: Conversation, message: string, before: string): 
 }
 
 it('finds its conversation, its files and its configuration there, and again after its return', async () => {
-  const [here, there] = [hostIdIn(service.dataDir), () => second.hostId()];
+  const [firstHost, secondHost] = [hostIdIn(service.dataDir), () => second.hostId()];
   const chat = await openConversation(service, own);
   await chat.say(running(makes, 'I made it, as 7d21.'));
   await second.worker.start();
 
-  await drain(here, chat);
+  await drain(firstHost, chat);
   const shown = await continueOn(
     chat,
     running(showAndAdd('two'), 'I was there, as 88e4.'),
     'as 7d21.',
   );
   expect(shown).toMatch(/<word-of-its-own>\\none(?!\\ntwo)/);
-  expect(await placesOf(chat)).toEqual([{ hostId: there(), generation: 2 }]);
+  expect(await placesOf(chat)).toEqual([{ hostId: secondHost(), generation: 2 }]);
 
-  expect((await flowrun('host', 'undrain', here)).code).toBe(0);
-  await drain(there(), chat);
+  expect((await flowrun('host', 'undrain', firstHost)).code).toBe(0);
+  await drain(secondHost(), chat);
   const again = await continueOn(chat, running(showAndAdd('three'), 'I am back.'), 'as 88e4.');
   expect(again).toMatch(/<word-of-its-own>\\none\\ntwo(?!\\nthree)/);
-  expect(await placesOf(chat)).toEqual([{ hostId: here, generation: 3 }]);
+  expect(await placesOf(chat)).toEqual([{ hostId: firstHost, generation: 3 }]);
   const sent = chat.named('user_message').map(({ data }) => JSON.parse(data) as Sent);
   assertExactlyOnce(
     chat,

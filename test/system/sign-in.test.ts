@@ -171,8 +171,8 @@ describe('runs that an operator manages', patiently, () => {
       .poll(async () => (await service.readRun(runId)).webhook.state, { timeout: 60_000 })
       .toBe('delivered');
 
-    const asked = await operator('POST', `${project}/runs/${runId}/webhook/redeliver`);
-    expect([asked.status, asked.data]).toEqual([202, { runId, delivery: 1 }]);
+    const redelivery = await operator('POST', `${project}/runs/${runId}/webhook/redeliver`);
+    expect([redelivery.status, redelivery.data]).toEqual([202, { runId, delivery: 1 }]);
     await expect.poll(() => postsOf(runId), { timeout: 60_000 }).toHaveLength(2);
     const [first, second] = postsOf(runId);
     if (!first || !second) throw new Error('two posts were counted');

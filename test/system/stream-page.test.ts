@@ -37,11 +37,11 @@ it('describes every event of a chat, field by field', { timeout: 180_000 }, asyn
   await chat.say(
     script([{ write: { path: '/workspace/in/notes.md', content: 'Hello' } }, { say: 'Written.' }]),
   );
-  const asked = await chat.send(asking([colour]));
+  const turn = await chat.send(asking([colour]));
   const { untilAsked, answer } = questionsOf(() => service);
   const [question] = await untilAsked(chat.runId);
   await answer(chat.runId, question?.interactionId ?? '', { 'Which colour?': 'Blue' });
-  await chat.turn(asked);
+  await chat.turn(turn);
   await chat.until(({ event }) => event === 'filetree');
   await endSession(service, chat);
   await chat.closed;

@@ -81,7 +81,7 @@ const examples = [...section.matchAll(/^\| ([a-z].+) \| `(.+)` \|$/gm)].map(
 );
 
 /** The workflows of this service that each query must find, and no others. */
-const wanted: Record<string, string[]> = {
+const expectedNames: Record<string, string[]> = {
   'what runs on a host': ['live'],
   'a project’s live runs': ['live'],
   'sessions that are asleep': ['asleep'],
@@ -98,18 +98,18 @@ it('are listed here, each with its expected workflows', { timeout: 400_000 }, as
     terminated: await terminatedRun(),
   };
   expect(examples.map(({ purpose }) => typographic(purpose)).toSorted()).toEqual(
-    Object.keys(wanted).toSorted(),
+    Object.keys(expectedNames).toSorted(),
   );
 });
 
 it.each(examples)('find $purpose', { timeout: 180_000 }, async ({ purpose, query }) => {
-  const expected = wanted[typographic(purpose)]?.map((name) => workflows[name]);
-  await expect.poll(() => findOurs(asked(query)), patiently).toEqual(expected);
+  const expected = expectedNames[typographic(purpose)]?.map((name) => workflows[name]);
+  await expect.poll(() => findOurs(withOwnIds(query)), patiently).toEqual(expected);
 });
 
 const typographic = (text: string): string => text.replaceAll("'", '’');
 
-const asked = (query: string): string =>
+const withOwnIds = (query: string): string =>
   query
     .replace('host-1a2b3c4d', hostIdIn(service.dataDir))
     .replace('"acme"', `"${service.projectId}"`)

@@ -75,11 +75,11 @@ it('carries a backup and its restore', async () => {
 it('explains a closed Redis connection by a possibly rejected certificate', async () => {
   const stranger = makeAuthority('127.0.0.1');
   const tls = { ca: authority.ca, cert: stranger.cert, key: stranger.key };
-  const said: string[] = [];
-  const onError = ({ message }: Error) => said.push(message);
+  const messages: string[] = [];
+  const onError = ({ message }: Error) => messages.push(message);
   const redis = connectRedis({ url: stores.redisUrl, tls, name: 'test', onError });
-  const words = /^no TLS connection to Redis: .*it may refuse the certificate that it is shown/;
-  await expect.poll(() => said).toContainEqual(expect.stringMatching(words));
+  const expected = /^no TLS connection to Redis: .*it may refuse the certificate that it is shown/;
+  await expect.poll(() => messages).toContainEqual(expect.stringMatching(expected));
   redis.disconnect();
 });
 

@@ -57,14 +57,15 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     expect(await service.call('POST', `/runs/${chat.runId}/interrupt`)).toMatchObject({
       ...{ status: 200, data: { status: 'sleep', finishedAt: null } },
     });
-    const asked = service.model.requests().length;
+    const requestsBefore = service.model.requests().length;
     const turn = await chat.say(reading('notes/a.txt'));
     expect(turn).toMatchObject({ exitCode: 0, texts: ['Read.'] });
     expect(chat.events.some(({ event, data }) => event === 'user' && /kept-7d21/.test(data))).toBe(
       true,
     );
     // Before the file is read, the model can have it only from the first message.
-    if (agent === 'real') expect(firstTalkSince(service, asked)).toMatch(/kept-7d21.*Written\./);
+    if (agent === 'real')
+      expect(firstTalkSince(service, requestsBefore)).toMatch(/kept-7d21.*Written\./);
     expect(chat.named('session_ready')).toHaveLength(2);
     expect(await service.readRun(chat.runId)).toMatchObject({ status: 'running' });
     await endSession(service, chat);
@@ -77,11 +78,11 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
       const sent = await beginning(chat, which);
       sent.push(await chat.send(stuckOnce()));
       await chat.until(({ event, data }) => event === 'filetree' && /once/.test(data));
-      const asked = service.model.requests().length;
+      const requestsBefore = service.model.requests().length;
       await killContainer(service, chat);
       expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: ['Done.'] });
       if (agent === 'real' && which === 'later')
-        expect(firstTalkSince(service, asked)).toContain('Before.');
+        expect(firstTalkSince(service, requestsBefore)).toContain('Before.');
       sent.push(await chat.send(saying('Next.')));
       expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: ['Next.'] });
       assertExactlyOnce(chat, sent);
@@ -114,18 +115,18 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
     async (which) => {
       const chat = await openConversation(service);
       const sent = await beginning(chat, which);
-      const words = `After all, ${which}.`;
+      const reply = `After all, ${which}.`;
       // Both agents hang the first time: one until a file exists, the other in a model call.
-      service.model.script([{ delayMs: 600_000 }, { text: words }]);
-      const steps = [{ waitForFile: '/workspace/go-on' }, { say: words }];
+      service.model.script([{ delayMs: 600_000 }, { text: reply }]);
+      const steps = [{ waitForFile: '/workspace/go-on' }, { say: reply }];
       sent.push(await chat.send(`@agent ${JSON.stringify(steps)}`));
       // The real agent repeats its message only after the model has answered.
-      if (agent === 'real') await untilModelIsAsked(service, words);
-      else await chat.until(({ event, data }) => event === 'user' && data.includes(words));
-      service.model.script([{ text: words }]);
+      if (agent === 'real') await untilModelIsAsked(service, reply);
+      else await chat.until(({ event, data }) => event === 'user' && data.includes(reply));
+      service.model.script([{ text: reply }]);
       await killContainer(service, chat);
       await letNextGoOn(service, chat);
-      expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: [words] });
+      expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: [reply] });
       assertExactlyOnce(chat, sent);
       await endSession(service, chat);
     },

@@ -68,14 +68,14 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
   const comesAndGoes = world.follow(runId, { name: 'who comes and goes', hangUpEvery });
   const sent: string[] = [];
 
-  function ask(n: number): Promise<Answer<Ids>> {
+  function post(n: number): Promise<Answer<Ids>> {
     const message = n < 0 ? question : messageOf(n);
     const body = { message, sessionId, stream: true, clientMessageId: `m-${n}` };
     return call('POST', `/flows/${flowId}/chat`, { body });
   }
 
   async function send(n = sent.length): Promise<void> {
-    const answer = await ask(n);
+    const answer = await post(n);
     expect(answer.status, JSON.stringify(answer.body)).toBe(202);
     sent.push(answer.data.messageId);
   }
@@ -89,7 +89,7 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
     sent,
     send,
     async sendAgainUntilTaken() {
-      const status = async () => (await ask(sent.length)).status;
+      const status = async () => (await post(sent.length)).status;
       await expect.poll(status, { timeout: patienceMs }).toBe(202);
       await send();
     },
@@ -167,8 +167,8 @@ function expectTalk({ run, log }: Evidence, { sent, failed, started }: TalkOutco
   );
   const recorded = log.map(({ data }) => /begun: ([\d ]*)/.exec(data)?.[1]).filter(Boolean);
   expect(recorded.at(-1)?.trim().split(' ').map(Number)).toEqual(started);
-  const said = textsIn(log).filter((text) => text !== '');
-  expect(said).toEqual(textsOf(started, failed));
+  const logged = textsIn(log).filter((text) => text !== '');
+  expect(logged).toEqual(textsOf(started, failed));
 }
 
 /** Only the first half of an attempt that was repeated or failed. */

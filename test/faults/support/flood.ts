@@ -40,11 +40,13 @@ export const framesOfPart = 2 * parts[0].lines;
 
 /** Describes the differences between the agent's output and the log. */
 export function checkFlood(log: LoggedFrame[]): string[] {
-  const said = textsIn(log);
-  const wanted = [...parts.flatMap(textsOfPart), lastText];
-  const at = wanted.findIndex((text, index) => said[index] !== text);
-  if (at !== -1) return [`line ${at} is ${JSON.stringify(said[at]?.slice(0, 60))}`];
-  return said.length === wanted.length ? [] : [`${said.length} lines instead of ${wanted.length}`];
+  const actual = textsIn(log);
+  const expected = [...parts.flatMap(textsOfPart), lastText];
+  const at = expected.findIndex((text, index) => actual[index] !== text);
+  if (at !== -1) return [`line ${at} is ${JSON.stringify(actual[at]?.slice(0, 60))}`];
+  return actual.length === expected.length
+    ? []
+    : [`${actual.length} lines instead of ${expected.length}`];
 }
 
 function textsOfPart({ lines, seed }: { lines: number; seed: number }): string[] {

@@ -8,7 +8,7 @@ interface Inspector {
 }
 
 interface Thread {
-  ask<T>(method: string, params?: object): Promise<T>;
+  call<T>(method: string, params?: object): Promise<T>;
   /** JSON of its heap. */
   snapshot(): Promise<string>;
 }
@@ -21,7 +21,7 @@ interface Message {
 }
 
 interface OpenThread extends Thread {
-  hear(message: Message): void;
+  handle(message: Message): void;
 }
 
 /** Every attached target is reported by an event, all at once. */
@@ -36,13 +36,13 @@ export async function inspectorOf(port: number): Promise<Inspector> {
     const { sessionId = '', message: said } = message.params ?? {};
     if (message.method === 'NodeWorker.attachedToWorker') {
       const send = (text: string) =>
-        void main.ask('NodeWorker.sendMessageToWorker', { sessionId, message: text });
+        void main.call('NodeWorker.sendMessageToWorker', { sessionId, message: text });
       others.set(sessionId, thread(send));
     } else if (message.method === 'NodeWorker.receivedMessageFromWorker') {
-      others.get(sessionId)?.hear(JSON.parse(said ?? '{}') as Message); // as above
-    } else main.hear(message);
+      others.get(sessionId)?.handle(JSON.parse(said ?? '{}') as Message); // as above
+    } else main.handle(message);
   });
-  await main.ask('NodeWorker.enable', { waitForDebuggerOnStart: false });
+  await main.call('NodeWorker.enable', { waitForDebuggerOnStart: false });
   await sleep(attachedWithinMs);
   return { threads: [main, ...others.values()], close: () => socket.close() };
 }
@@ -60,11 +60,11 @@ async function connect(port: number): Promise<WebSocket> {
 
 function thread(send: (text: string) => void): OpenThread {
   const waiting = new Map<number, (result: unknown) => void>();
-  let asked = 0;
+  let lastId = 0;
   let chunks: string[] = [];
 
-  function ask<T>(method: string, params: object = {}): Promise<T> {
-    const id = (asked += 1);
+  function call<T>(method: string, params: object = {}): Promise<T> {
+    const id = (lastId += 1);
     return new Promise((resolve) => {
       waiting.set(id, (result) => resolve(result as T)); // the protocol's own
       send(JSON.stringify({ id, method, params }));
@@ -72,8 +72,8 @@ function thread(send: (text: string) => void): OpenThread {
   }
 
   return {
-    ask,
-    hear({ id, result, method, params }) {
+    call,
+    handle({ id, result, method, params }) {
       if (method === 'HeapProfiler.addHeapSnapshotChunk') chunks.push(params?.chunk ?? '');
       if (id === undefined) return;
       waiting.get(id)?.(result);
@@ -81,7 +81,7 @@ function thread(send: (text: string) => void): OpenThread {
     },
     async snapshot() {
       chunks = [];
-      await ask('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
+      await call('HeapProfiler.takeHeapSnapshot', { reportProgress: false });
       return chunks.join('');
     },
   };

@@ -55,8 +55,8 @@ async function heapOf(port: number): Promise<number> {
   const inspector = await inspectorOf(port);
   let sum = 0;
   for (const thread of inspector.threads) {
-    await thread.ask('HeapProfiler.collectGarbage');
-    const { usedSize } = await thread.ask<{ usedSize: number }>('Runtime.getHeapUsage');
+    await thread.call('HeapProfiler.collectGarbage');
+    const { usedSize } = await thread.call<{ usedSize: number }>('Runtime.getHeapUsage');
     sum += usedSize;
   }
   inspector.close();
@@ -67,7 +67,7 @@ async function objectsOf(port: number): Promise<ObjectCounts> {
   const inspector = await inspectorOf(port);
   const counts: ObjectCounts = new Map();
   for (const thread of inspector.threads) {
-    await thread.ask('HeapProfiler.collectGarbage');
+    await thread.call('HeapProfiler.collectGarbage');
     countObjects(await thread.snapshot(), counts);
   }
   inspector.close();

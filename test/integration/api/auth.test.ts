@@ -53,13 +53,13 @@ test('rejects a revoked key from the next call on, in every process', async () =
 });
 
 test('limits database lookups of unknown keys', async () => {
-  let asked = 0;
+  let lookups = 0;
   const counting = await world.start({
     nowMs: () => 1_000_000,
     keys: {
       ...world.stores.keys,
       findByKey: (key) => {
-        asked += 1;
+        lookups += 1;
         return world.stores.keys.findByKey(key);
       },
     },
@@ -70,7 +70,7 @@ test('limits database lookups of unknown keys', async () => {
   for (let i = 0; i < 20; i += 1) {
     expect((await caller(counting, one)('/api/v1/flows')).status).toBe(401);
   }
-  expect(asked).toBe(1);
+  expect(lookups).toBe(1);
   expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
 
   const statuses: number[] = [];
@@ -84,7 +84,7 @@ test('limits database lookups of unknown keys', async () => {
     statuses.push(...(await Promise.all(batch)).map(({ statusCode }) => statusCode));
   }
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
-  expect(asked).toBeLessThanOrEqual(limits.unknownKeysPerMinute + atOnce);
+  expect(lookups).toBeLessThanOrEqual(limits.unknownKeysPerMinute + atOnce);
   expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
 });
 

@@ -78,10 +78,10 @@ test('only these routes are public', () => {
   const open = routes().filter(
     ({ url, config }) => !isKeyed(url, config) && config.operatorAuth !== 'signed-in',
   );
-  const said = open
+  const listed = open
     .filter(({ method }) => method !== 'HEAD')
     .map(({ method, url }) => `${method} ${url}`);
-  expect(said.sort()).toEqual([
+  expect(listed.sort()).toEqual([
     'GET /',
     'GET /api/v1/openapi.json',
     'GET /api/v1/postman.json',
@@ -160,7 +160,7 @@ describe('with an API key', () => {
       const answer = await ask(caller(api, otherTenant.key), route);
       const what = `${route.method} ${route.url}`;
       expect(answer.text, what).not.toContain(tenant.projectId);
-      const expected = elsewhere[what];
+      const expected = otherStatuses[what];
       if (expected !== undefined) expect([what, answer.status]).toEqual([what, expected]);
       else if (route.url.includes(':')) expectRefused(route, answer, 403);
       else expect([what, answer.status]).toEqual([what, 200]);
@@ -232,7 +232,7 @@ async function deadKeys(): Promise<{ expired: string; revoked: string }> {
 }
 
 /** Routes that answer another project's key with a status other than 403. */
-const elsewhere: Record<string, number> = {
+const otherStatuses: Record<string, number> = {
   'GET /api/v1/runs/:runId/stream': 404,
   'POST /api/v1/flows/:flowId/sessions': 404,
   'POST /api/v1/runs/:runId/messages': 410,

@@ -94,13 +94,13 @@ test('a page calls with a key and headers, and reads answers, errors and their h
     'x-ctx-place': 'a page',
     'idempotency-key': 'from-a-page',
   };
-  const ask = { method: 'POST', headers, body: '{"prompt":"Go"}' };
-  const started = await inPage('call', runs, ask);
+  const init = { method: 'POST', headers, body: '{"prompt":"Go"}' };
+  const started = await inPage('call', runs, init);
   expect(started).toMatchObject({ status: 201, headers: { 'x-ratelimit-limit': '10000' } });
   const { runId } = started.body.data;
   expect(started.headers.location).toBe(`/api/v1/runs/${runId}`);
   expect(started.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-  const again = await inPage('call', runs, ask);
+  const again = await inPage('call', runs, init);
   expect(again).toMatchObject({ status: 200, headers: { 'idempotency-replayed': 'true' } });
 
   const labels = { method: 'PATCH', headers, body: '{"labels":{"from":"a page"}}' };

@@ -160,8 +160,8 @@ describe('an answer that waits for the turn', () => {
     await worker.begin();
     await worker.end('There.');
     // A retry is answered by the same turn.
-    const there = await send();
-    expect([there.status, there.json.data]).toMatchObject([
+    const first = await send();
+    expect([first.status, first.json.data]).toMatchObject([
       200,
       { messageId: late.json.data.messageId, text: 'There.', exitCode: 0 },
     ]);

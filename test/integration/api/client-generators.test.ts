@@ -35,19 +35,19 @@ async function tool(name: string, ...args: string[]): Promise<string> {
 }
 
 test('passes an OpenAPI linter without remarks', async () => {
-  const said = await tool('redocly', 'lint', '--format=json', description);
-  const { totals } = JSON.parse(said.slice(said.indexOf('{'), said.lastIndexOf('}') + 1));
+  const output = await tool('redocly', 'lint', '--format=json', description);
+  const { totals } = JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1));
   expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 });
 });
 
 test('generates a client that compiles and starts a run, without warnings', async () => {
   const client = join(folder, 'client.ts');
-  const said = await tool(
+  const output = await tool(
     'swagger-typescript-api',
     ...['generate', '--path', description, '--output', folder, '--name', 'client.ts'],
   );
-  expect(said).toContain('client.ts');
-  expect(said).not.toMatch(/warn|error|⚠|✖/i);
+  expect(output).toContain('client.ts');
+  expect(output).not.toMatch(/warn|error|⚠|✖/i);
   // The generator disables type checks in its output; this test needs them.
   writeFileSync(client, readFileSync(client, 'utf8').replace(/^\/\/ @ts-.*$/gm, ''));
   const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];

@@ -53,8 +53,8 @@ describe('any origin', () => {
     const answer = await caller(open, tenant.key)('/api/v1/flows', { headers: page });
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     for (const path of ['/healthz', '/api/projects', '/api/v10/flows', '/nothing']) {
-      const elsewhere = await caller(open, null)(path, { headers: page });
-      expect(elsewhere.headers.get('access-control-allow-origin'), path).toBeNull();
+      const outside = await caller(open, null)(path, { headers: page });
+      expect(outside.headers.get('access-control-allow-origin'), path).toBeNull();
       expect((await preflight(open, path)).status, path).not.toBe(204);
     }
   });
@@ -75,11 +75,11 @@ describe('listed origins', () => {
       expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
       expect(answer.headers.get('vary')).toBe('Origin');
     }
-    const asked = await preflight(listed, '/api/v1/flows');
-    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([
-      204,
-      'https://app.example',
-    ]);
+    const preflightAnswer = await preflight(listed, '/api/v1/flows');
+    expect([
+      preflightAnswer.status,
+      preflightAnswer.headers.get('access-control-allow-origin'),
+    ]).toEqual([204, 'https://app.example']);
   });
 
   test('are the only allowed ones', async () => {
@@ -87,8 +87,8 @@ describe('listed origins', () => {
       const answer = await caller(listed, tenant.key)('/api/v1/flows', { headers });
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
       expect(answer.headers.get('vary')).toBe('Origin');
-      const asked = await preflight(listed, '/api/v1/flows', headers);
-      expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+      const preflightAnswer = await preflight(listed, '/api/v1/flows', headers);
+      expect(preflightAnswer.headers.get('access-control-allow-origin')).toBeNull();
     }
     const ofNobody = await caller(listed, tenant.key)('/api/v1/flows');
     expect([ofNobody.status, ofNobody.headers.get('vary')]).toEqual([200, 'Origin']);

@@ -34,14 +34,14 @@ test('answers health and readiness without a key', async () => {
   const anyone = caller(api, null);
   expect((await anyone('/healthz')).json).toEqual({ data: { status: 'ok' } });
   const ready = await anyone('/readyz');
-  const asked = { latencyMs: expect.any(Number), version: expect.stringMatching(/^\d+\.\d+/) };
+  const probed = { latencyMs: expect.any(Number), version: expect.stringMatching(/^\d+\.\d+/) };
   expect([ready.status, ready.json]).toEqual([
     200,
     {
       data: {
         status: 'ok',
         checks: { postgres: 'ok', redis: 'ok' },
-        details: { postgres: asked, redis: asked },
+        details: { postgres: probed, redis: probed },
         clockAheadMs: 0,
         hosts: [],
       },
@@ -127,11 +127,11 @@ test('reports the state of hosts without their names', async () => {
 
 test('answers in time while dependencies hang, with one check for concurrent callers', async () => {
   const silent = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
-  let asked = 0;
+  let probes = 0;
   const stuck = await world.start({
     checks: {
       postgres: async () => {
-        asked += 1;
+        probes += 1;
         await silent.query('select 1');
         return { version: null };
       },
@@ -147,7 +147,7 @@ test('answers in time while dependencies hang, with one check for concurrent cal
     clockAheadMs: null,
     hosts: null,
   });
-  expect(asked).toBe(1);
+  expect(probes).toBe(1);
 });
 
 test('reports its clock offset from Postgres', async () => {

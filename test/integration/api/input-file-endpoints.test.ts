@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 /** A way to upload files to an existing run or session. */
 interface Endpoint {
-  status: number;
+  successStatus: number;
   open: () => Promise<(files: unknown[]) => Promise<Answer>>;
 }
 
@@ -25,7 +25,7 @@ const flowPath = () => `/api/v1/flows/${tenant.flowId}`;
 
 const endpoints: Record<string, Endpoint> = {
   'an active run': {
-    status: 200,
+    successStatus: 200,
     async open() {
       const { runId } = (await call(`${flowPath()}/runs`, { prompt: 'Go' })).json.data;
       await world.database.pool.query(
@@ -36,14 +36,14 @@ const endpoints: Record<string, Endpoint> = {
     },
   },
   'a session that sleeps': {
-    status: 200,
+    successStatus: 200,
     async open() {
       const { runId } = (await call(`${flowPath()}/sessions`, {})).json.data;
       return (files) => call(`/api/v1/runs/${runId}/files`, { files });
     },
   },
   'a message': {
-    status: 202,
+    successStatus: 202,
     async open() {
       const { sessionId } = (await call(`${flowPath()}/sessions`, {})).json.data;
       return (files) => call(`${flowPath()}/chat`, { message: 'Look.', sessionId, files });
@@ -73,7 +73,7 @@ const used = (bytes: number, files = 0) =>
     files,
   ]);
 
-describe.each(Object.entries(endpoints))('by %s', (_name, { status, open }) => {
+describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open }) => {
   async function expectFull(give: () => Promise<Answer>, limit: number, current: number) {
     const before = await stored();
     const { status, json } = await give();
@@ -91,10 +91,10 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { status, open }) => {
     await used(limit - 7, 2);
     await expectFull(() => give([utf8('new', '12345678')]), limit, limit - 7);
     const fits = [utf8('new', '12345678'), utf8('old', '1234'), utf8('a.mine', 'x'.repeat(100))];
-    expect((await give(fits)).status).toBe(status);
+    expect((await give(fits)).status).toBe(successStatus);
     expect((await storage()).usedBytes).toBe(limit);
     await expectFull(() => give([utf8('new', '123456789')]), limit, limit);
-    expect((await give([utf8('b.mine', 'x')])).status).toBe(status);
+    expect((await give([utf8('b.mine', 'x')])).status).toBe(successStatus);
   });
 
   test('limits a flow to 10 000 files', async () => {
@@ -102,7 +102,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { status, open }) => {
     const limit = limits.flowFilesMax;
     await used(0, limit - 1);
     await expectFull(() => give([utf8('a', ''), utf8('b', '')]), limit, limit - 1);
-    expect((await give([utf8('a', '')])).status).toBe(status);
+    expect((await give([utf8('a', '')])).status).toBe(successStatus);
     await expectFull(() => give([utf8('b', '')]), limit, limit);
   });
 
@@ -114,7 +114,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { status, open }) => {
     const before = await stored();
     expect((await give(files)).json.error.message).toContain('body.files');
     expect(await stored()).toEqual(before);
-    expect((await give(files.slice(1))).status).toBe(status);
+    expect((await give(files.slice(1))).status).toBe(successStatus);
   });
 
   test('enforces the limits for concurrent requests', async () => {
@@ -125,12 +125,12 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { status, open }) => {
     );
     const answers = await Promise.all(given);
     expect(answers.map(({ status }) => status).sort()).toEqual([
-      ...Array.from({ length: 3 }, () => status),
+      ...Array.from({ length: 3 }, () => successStatus),
       ...Array.from({ length: 17 }, () => 400),
     ]);
     expect(await stored()).toMatchObject({
       ...{ bytes: limits.flowStorageBytes - 5, count: 3, files: 3 },
-      messages: status === 202 ? 3 : 0,
+      messages: successStatus === 202 ? 3 : 0,
     });
   });
 });

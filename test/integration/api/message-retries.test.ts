@@ -69,8 +69,8 @@ test('is deduplicated by header or field, but not by two different keys', async 
   expect((await chat(body, withKey('i'.repeat(255)))).status).toBe(202);
   // In another session it is another message.
   const { sessionId: another } = await open();
-  const elsewhere = await chat({ message: 'One.', sessionId: another }, withKey('k'));
-  expect(elsewhere.json.data.messageId).not.toBe(ids[0]);
+  const inOtherSession = await chat({ message: 'One.', sessionId: another }, withKey('k'));
+  expect(inOtherSession.json.data.messageId).not.toBe(ids[0]);
 });
 
 test('is stored once by ten concurrent requests', async () => {
@@ -123,6 +123,6 @@ test('finds the session that the first attempt has opened', async () => {
   // The session continues under the returned id; a message without an id opens another one.
   expect((await chat({ message, sessionId })).json.data.runId).toBe(runId);
   expect((await chat({ message })).json.data.runId).not.toBe(runId);
-  const elsewhere = await chatOf(await world.tenant())(first);
-  expect(elsewhere.json.data.sessionId).not.toBe(sessionId);
+  const inOtherProject = await chatOf(await world.tenant())(first);
+  expect(inOtherProject.json.data.sessionId).not.toBe(sessionId);
 });

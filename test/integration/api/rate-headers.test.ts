@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 async function newRun({ flowId, key }: Tenant): Promise<string> {
   const path = `/api/v1/flows/${flowId}/runs`;
-  return (await ask('POST', path, { body: { prompt: 'Go' }, key })).json.data.runId;
+  return (await send('POST', path, { body: { prompt: 'Go' }, key })).json.data.runId;
 }
 
 interface Asked {
@@ -25,7 +25,7 @@ interface Asked {
   key?: string | null;
 }
 
-async function ask(method: string, path: string, { body, key = tenant.key }: Asked = {}) {
+async function send(method: string, path: string, { body, key = tenant.key }: Asked = {}) {
   const requestedAtMs = Date.now();
   const response = await fetch(`${api.url}${path}`, {
     method,
@@ -85,7 +85,7 @@ test.each(counted)(
   'a counted call answered with %i to %s has the headers of its key',
   async (...given) => {
     const [status, method, path, body] = given;
-    const answer = await ask(method, path(), { body });
+    const answer = await send(method, path(), { body });
     expect(answer.status).toBe(status);
     expectRateHeaders(answer.headers, { limit: 10_000, isCounted: true, ...answer });
   },
@@ -106,14 +106,14 @@ test.each([
   [405, 'POST', '/healthz'],
   [414, 'GET', `/api/v1/runs/${'x'.repeat(2_000)}`],
 ] as const)('without a key, %i to %s %s says 60, 60 and now', async (status, method, path) => {
-  const answer = await ask(method, path, { key: null });
+  const answer = await send(method, path, { key: null });
   expect(answer.status).toBe(status);
   expectRateHeaders(answer.headers, { limit: 60, isCounted: false, ...answer });
 });
 
 test('a rejected key gets no rate headers', async () => {
   for (const key of ['x', `frs_${'A'.repeat(43)}`]) {
-    const answer = await ask('GET', '/api/v1/flows', { key });
+    const answer = await send('GET', '/api/v1/flows', { key });
     expect(answer.status).toBe(401);
     expectRateHeaders(answer.headers, { limit: 60, isCounted: false, ...answer });
   }

@@ -18,16 +18,16 @@ test('filters by flow, status, agent status, trigger type and session, each and 
     await run(),
     await run(),
   ];
-  const elsewhere = await trigger(ask, flowId);
+  const inOtherFlow = await trigger(ask, flowId);
   await world.stores.runs.endRun({ runId: ended, cause: 'completed', detail: null, exitCode: 0 });
   await set(atWork, 'agent_status', 'working');
   await set(chat, 'session_id', 'support:4711');
   await set(scheduled, 'trigger_type', 'schedule');
   const found = async (query: string) => idsOf(await ask(`/api/v1/runs?${query}`));
 
-  expect(await found(`flowId=${flowId}`)).toEqual([elsewhere]);
+  expect(await found(`flowId=${flowId}`)).toEqual([inOtherFlow]);
   expect(await found('status=sleep')).toEqual([ended]);
-  expect(await found('status=running')).toEqual([elsewhere, scheduled, chat, atWork, plain]);
+  expect(await found('status=running')).toEqual([inOtherFlow, scheduled, chat, atWork, plain]);
   expect(await found('agentStatus=working')).toEqual([atWork]);
   expect(await found('agentStatus=waiting')).toEqual([]);
   expect(await found('triggerType=schedule')).toEqual([scheduled]);
@@ -97,9 +97,9 @@ test('filters by creation time: the start is inclusive, the end exclusive', asyn
 
 test('keeps its filters from page to page', async () => {
   const { ask, run } = await newTenant();
-  const wanted: string[] = [];
+  const expected: string[] = [];
   for (let i = 0; i < 3; i += 1) {
-    wanted.unshift(await run({ labels: { a: '&=#é ', b: 'x:y' } }));
+    expected.unshift(await run({ labels: { a: '&=#é ', b: 'x:y' } }));
     await run({ labels: { a: '&=#é ' } });
   }
   const query = new URLSearchParams([
@@ -109,10 +109,10 @@ test('keeps its filters from page to page', async () => {
     ['createdAfter', '2026-01-01T00:00:00+01:00'],
     ['limit', '1'],
   ]);
-  expect(await turnPages(ask, `/api/v1/runs?${query.toString()}`)).toEqual(wanted);
+  expect(await turnPages(ask, `/api/v1/runs?${query.toString()}`)).toEqual(expected);
   query.set('createdAfter', '0000-01-01T00:00:00+23:59');
   query.set('createdBefore', '9999-12-31T23:59:59-23:59');
-  expect(await turnPages(ask, `/api/v1/runs?${query.toString()}`)).toEqual(wanted);
+  expect(await turnPages(ask, `/api/v1/runs?${query.toString()}`)).toEqual(expected);
 });
 
 test.each([

@@ -34,11 +34,11 @@ beforeAll(async () => {
 
 describe('a configuration', () => {
   test.each(refused)('with %s is rejected on opening and as a change', async (...given) => {
-    const [, body, says] = given;
+    const [, body, message] = given;
     const before = await sealedConfigs();
     for (const answer of [await openWith(body), await change(known, body)]) {
       expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-      expect(answer.json.error.message).toContain(says);
+      expect(answer.json.error.message).toContain(message);
     }
     expect(await sealedConfigs()).toEqual(before);
   });
@@ -178,15 +178,15 @@ describe('a session', () => {
     });
     const body = { sessionId: 'the-same' };
     const here = await openWith(body);
-    const there = await call(sessionsOf({ flowId }), { body });
-    expect(there.status).toBe(201);
-    expect(there.json.data.runId).not.toBe(here.json.data.runId);
+    const inOtherFlow = await call(sessionsOf({ flowId }), { body });
+    expect(inOtherFlow.status).toBe(201);
+    expect(inOtherFlow.json.data.runId).not.toBe(here.json.data.runId);
     const before = await sealedConfigs();
     const again = await openWith({ ...body, name: 'Later', env: { A: 'x' }, labels: { a: 'b' } });
     expect(again.json).toEqual(here.json);
-    expect([here, there, again].map(({ headers }) => headers.get('session-resumed'))).toEqual([
-      ...[null, null, 'true'],
-    ]);
+    expect([here, inOtherFlow, again].map(({ headers }) => headers.get('session-resumed'))).toEqual(
+      [...[null, null, 'true']],
+    );
     expect(await sealedConfigs()).toEqual(before);
     const kept = await call(`${sessionsOf()}/the-same`);
     expect(kept.json.data).toMatchObject({ name: null, labels: {} });
@@ -194,7 +194,7 @@ describe('a session', () => {
     const chat = (of: string) =>
       call(`/api/v1/flows/${of}/chat`, { body: { ...body, message: 'x' } });
     expect((await chat(tenant.flowId)).json.data.runId).toBe(here.json.data.runId);
-    expect((await chat(flowId)).json.data.runId).toBe(there.json.data.runId);
+    expect((await chat(flowId)).json.data.runId).toBe(inOtherFlow.json.data.runId);
     await call(`${sessionsOf({ flowId })}/the-same`, { method: 'DELETE' });
     expect((await call(`${sessionsOf()}/the-same`)).json.data.error).toBeUndefined();
   });

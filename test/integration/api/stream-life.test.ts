@@ -80,10 +80,10 @@ test('limits a project to 1 000 streams over all keys and processes', async () =
     openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
   // All but a few belong to other processes.
   const seats = createStreamSlots(world.redis.redis, world.redis);
-  const elsewhere = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
+  const otherSlots = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
     seats.claim({ slotId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
   );
-  expect(new Set((await Promise.all(elsewhere)).map((taken) => taken?.allowed))).toEqual(
+  expect(new Set((await Promise.all(otherSlots)).map((taken) => taken?.allowed))).toEqual(
     new Set([true]),
   );
   const clients = await Promise.all(keys.map(open));

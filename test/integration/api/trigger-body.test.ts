@@ -107,8 +107,8 @@ describe('the created run', () => {
     expect(await trigger({})).toMatchObject({
       ...{ model: 'opus', timeoutSeconds: 90, maxTurns: 7, maxBudgetUsd: 2 },
     });
-    const asked = { model: 'haiku', timeoutSeconds: 5, maxTurns: 1, maxBudgetUsd: 0.5 };
-    expect(await trigger(asked)).toMatchObject(asked);
+    const requested = { model: 'haiku', timeoutSeconds: 5, maxTurns: 1, maxBudgetUsd: 0.5 };
+    expect(await trigger(requested)).toMatchObject(requested);
     expect((await trigger({}))?.timeoutSeconds).toBe(90);
   });
 

@@ -9,7 +9,7 @@ beforeAll(async () => {
   runs = `/api/v1/flows/${tenant.flowId}/runs`;
 });
 
-const asked = async (query: string, headers: Record<string, string> = {}) => {
+const triggerAndWait = async (query: string, headers: Record<string, string> = {}) => {
   const began = performance.now();
   const answer = await call(`${runs}${query}`, { body: { prompt: 'Go' }, headers });
   return { ...answer, tookMs: performance.now() - began };
@@ -29,22 +29,22 @@ const unhurriedMs = 30_000;
 
 test('is from 0 to 60 seconds', async () => {
   for (const bad of ['-1', '61', '1.5', 'x', '']) {
-    expect((await asked(`?wait=${bad}`)).status, bad).toBe(400);
+    expect((await triggerAndWait(`?wait=${bad}`)).status, bad).toBe(400);
   }
-  const { status, tookMs } = await asked('?wait=0');
+  const { status, tookMs } = await triggerAndWait('?wait=0');
   expect(status).toBe(201);
   expect(tookMs).toBeLessThan(unhurriedMs);
 });
 
 test('answers at the timeout with the current run', async () => {
-  const { status, json, tookMs } = await asked('?wait=1');
+  const { status, json, tookMs } = await triggerAndWait('?wait=1');
   expect([status, json.data.status, json.data.finishedAt]).toEqual([201, 'running', null]);
   expect(tookMs).toBeGreaterThan(990);
   expect(tookMs).toBeLessThan(unhurriedMs);
 });
 
 test('answers when the run has ended, with or without a notification, also for a replay', async () => {
-  const waiting = asked('?wait=60', { 'idempotency-key': 'wait' });
+  const waiting = triggerAndWait('?wait=60', { 'idempotency-key': 'wait' });
   const admitted = async () => {
     const { rows } = await world.database.pool.query<{ run_id: string }>(
       "select run_id from idempotency_keys where key = 'wait'",
@@ -53,14 +53,14 @@ test('answers when the run has ended, with or without a notification, also for a
   };
   await expect.poll(admitted).not.toBe('');
   const runId = await admitted();
-  const replay = asked('?wait=60', { 'idempotency-key': 'wait' });
+  const replay = triggerAndWait('?wait=60', { 'idempotency-key': 'wait' });
   await end(runId);
   await world.frameStream.notify(runId);
   const answers = await Promise.all([waiting, replay]);
   expect(answers.map(({ status }) => status)).toEqual([201, 200]);
-  for (const { json: said } of answers) {
-    expect(said.data).toMatchObject({ runId, status: 'sleep', exitCode: 0 });
-    expect(said.data.finishedAt).not.toBeNull();
+  for (const { json } of answers) {
+    expect(json.data).toMatchObject({ runId, status: 'sleep', exitCode: 0 });
+    expect(json.data.finishedAt).not.toBeNull();
   }
 });
 
@@ -88,13 +88,13 @@ test('answers at a notification, without waiting for the next poll', async () =>
     },
   });
   const waiting = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
-  let said = '';
-  void waiting.then(({ json }) => (said = json.data.status));
+  let runStatus = '';
+  void waiting.then(({ json }) => (runStatus = json.data.status));
   await expect.poll(() => own.log()).toContain('run_admitted');
   const runId = await latest();
   await end(runId);
   // A notification without a subscriber is lost.
-  const woken = () => world.frameStream.notify(runId).then(() => said);
+  const woken = () => world.frameStream.notify(runId).then(() => runStatus);
   await expect.poll(woken).toBe('sleep');
 });
 

@@ -32,15 +32,15 @@ async function callWithUnknownKey(
   api: ApiProcess,
   { from, forwardedFor }: Calling,
 ): Promise<number> {
-  const asked = request(`${api.url}/api/v1/flows`, {
+  const sent = request(`${api.url}/api/v1/flows`, {
     localAddress: from,
     headers: {
       authorization: `Bearer frs_${randomUUID().replaceAll('-', '')}AAAAAAAAAAA`,
       ...(forwardedFor !== undefined && { 'x-forwarded-for': forwardedFor }),
     },
   });
-  asked.end();
-  const [answer] = await once(asked, 'response');
+  sent.end();
+  const [answer] = await once(sent, 'response');
   answer.resume();
   return answer.statusCode;
 }

@@ -28,20 +28,20 @@ test('reports a target and the counters on the screen and in a file', { timeout 
   const startedAtMs = Date.now();
   const out = join(folder, 'not/there/yet.json');
   const { ended } = measure('T7', 'counters', '--n', '1', '--out', out);
-  const { code, said, complained } = await ended;
-  expect({ code, complained }).toEqual({ code: 0, complained: '' });
+  const { code, output, errors } = await ended;
+  expect({ code, errors }).toEqual({ code: 0, errors: '' });
 
   const written = JSON.parse(readFileSync(out, 'utf8')) as Written; // the command's own format
   expect(Date.parse(written.at)).toBeGreaterThan(startedAtMs);
   expect(written.machine).toMatchObject({ node: process.versions.node });
-  expect(said.split('\n')[0]).toContain(` · node ${process.versions.node} · `);
-  expect(said.trimEnd().split('\n').at(-1)).toBe(`All figures: ${out}`);
+  expect(output.split('\n')[0]).toContain(` · node ${process.versions.node} · `);
+  expect(output.trimEnd().split('\n').at(-1)).toBe(`All figures: ${out}`);
 
   const [comparison] = written.comparisons;
   if (comparison === undefined) throw new Error('nothing was compared');
   expect(written.comparisons).toHaveLength(1);
   expectWhole(comparison);
-  expectReported(said, comparison);
+  expectReported(output, comparison);
 
   const runs = written.surveys.counters?.counted ?? [];
   expect(runs).toHaveLength(runsCounted);
@@ -49,7 +49,7 @@ test('reports a target and the counters on the screen and in a file', { timeout 
     expect(post).toBeGreaterThan(0);
     expect(docker).toMatchObject({ 'POST /containers/create': 1 });
   }
-  expect(said).toMatch(/^ +POST \/containers\/create +1$/m);
+  expect(output).toMatch(/^ +POST \/containers\/create +1$/m);
 });
 
 /** The verdict follows from the printed figures. */
@@ -69,13 +69,13 @@ function expectWhole({ target, warmUp, counted, discarded, ...found }: Compariso
   });
 }
 
-function expectReported(said: string, { target, ratio }: Comparison): void {
+function expectReported(output: string, { target, ratio }: Comparison): void {
   const figure = ratio.toFixed(2);
   const spread = `${figure}–${figure}`;
   const judged = `ratio ${figure} (95 %: ${spread})  goal ≤ 1.3, gate ≤ 1.6  INCONCLUSIVE  (n 1, 0 discarded)`;
-  expect(said).toContain(`\nT7 …\n    1: ${figure}  (`);
-  expect(said).toContain(`\nT7  ${target.title}\n    ${judged}\n    ours   p50 `);
-  const lines = said.split('\n').map((line) => line.trim().split(/ {2,}/));
+  expect(output).toContain(`\nT7 …\n    1: ${figure}  (`);
+  expect(output).toContain(`\nT7  ${target.title}\n    ${judged}\n    ours   p50 `);
+  const lines = output.split('\n').map((line) => line.trim().split(/ {2,}/));
   const head = lines.findIndex(([first]) => first === 'ratio');
   expect(lines[head]).toEqual(['ratio', '95 %', 'goal', 'gate', 'n', 'discarded', 'verdict']);
   expect(lines[head + 1]).toEqual([
@@ -97,7 +97,7 @@ test('fails when it is interrupted, without a verdict and without a file', {
   });
   expect(await ended).toMatchObject({
     code: 1,
-    complained: '\nEnded by SIGTERM: nothing was concluded.\n',
+    errors: '\nEnded by SIGTERM: nothing was concluded.\n',
   });
   expect(existsSync(out)).toBe(false);
 });
@@ -114,9 +114,9 @@ test.each([
   const { ended } = start([join(repository, 'bench/run-on-stack.ts'), ...asked], {
     FLOWRUN_DATA: data,
   });
-  const { code, said, complained } = await ended;
-  expect({ code, said }).toEqual({ code: 1, said: '' });
-  expect(complained.trim()).toMatch(sentence);
+  const { code, output, errors } = await ended;
+  expect({ code, output }).toEqual({ code: 1, output: '' });
+  expect(errors.trim()).toMatch(sentence);
   expect(readdirSync(data)).toEqual([]);
 });
 
@@ -130,12 +130,12 @@ function start(args: string[], env: Record<string, string> = {}) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGTERM'));
-  let said = '';
-  let complained = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (complained += piece));
-  const ended = new Promise<{ code: number | null; said: string; complained: string }>((resolve) =>
-    child.once('close', (code) => resolve({ code, said, complained })),
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (errors += piece));
+  const ended = new Promise<{ code: number | null; output: string; errors: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, output, errors })),
   );
   return { child, ended };
 }

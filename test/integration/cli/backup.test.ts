@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 /** The command line with another database or key. */
-function elsewhere(env: Record<string, string> = {}): Cli {
+function cliWithEnv(env: Record<string, string> = {}): Cli {
   return cliWith({ ...world.env, DATABASE_URL: empty.url, ...env });
 }
 
@@ -55,11 +55,11 @@ describe('a backup', () => {
   it('is one file that only its owner can read, and is restored completely', async () => {
     const file = await backUp('--passphrase-file', passphraseFile);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const restored = await elsewhere()('restore', file);
+    const restored = await cliWithEnv()('restore', file);
     expect(restored).toMatchObject({ code: 0 });
-    expect(await projects(elsewhere())).toMatchObject([{ projectId: 'shop' }]);
+    expect(await projects(cliWithEnv())).toMatchObject([{ projectId: 'shop' }]);
     const flows = ['flow', 'list', '--project', 'shop'];
-    expect(await elsewhere().json(...flows)).toEqual(await flowrun.json(...flows));
+    expect(await cliWithEnv().json(...flows)).toEqual(await flowrun.json(...flows));
   });
 
   it('overwrites no file, and leaves no temporary file', async () => {
@@ -108,14 +108,14 @@ describe('a backup', () => {
       chmodSync(`${bin}/${name}`, 0o755);
     }
     const file = `${folder}/too-old`;
-    const { code, err } = await elsewhere({
+    const { code, err } = await cliWithEnv({
       DATABASE_URL: world.database.url,
       PATH: bin,
     })('backup', file, '--without-key');
     expect({ code, err }).toMatchObject({ code: 1 });
     expect(err).toMatch(/The newest pg_dump here is of Postgres 9, the server is \d+\./);
     expect(readdirSync(folder)).not.toContain('too-old');
-    const nowhere = elsewhere({ DATABASE_URL: world.database.url, PATH: '/nowhere' });
+    const nowhere = cliWithEnv({ DATABASE_URL: world.database.url, PATH: '/nowhere' });
     const { err: missing } = await nowhere('backup', file, '--without-key');
     expect(missing).toContain('pg_dump, pg_restore and psql are not on the PATH.');
   });
@@ -124,14 +124,14 @@ describe('a backup', () => {
 describe('a restore', () => {
   it('refuses a non-empty database without --replace', async () => {
     const file = await backUp();
-    expect((await elsewhere()('migrate')).code).toBe(0);
-    await elsewhere().json('project', 'create', 'other');
-    const refused = await elsewhere()('restore', file);
+    expect((await cliWithEnv()('migrate')).code).toBe(0);
+    await cliWithEnv().json('project', 'create', 'other');
+    const refused = await cliWithEnv()('restore', file);
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toContain('The database is not empty.');
-    expect(await projects(elsewhere())).toMatchObject([{ projectId: 'other' }]);
-    expect((await elsewhere()('restore', file, '--replace')).code).toBe(0);
-    expect(await projects(elsewhere())).toMatchObject([{ projectId: 'shop' }]);
+    expect(await projects(cliWithEnv())).toMatchObject([{ projectId: 'other' }]);
+    expect((await cliWithEnv()('restore', file, '--replace')).code).toBe(0);
+    expect(await projects(cliWithEnv())).toMatchObject([{ projectId: 'shop' }]);
   });
 
   it.each(['api', 'worker'])('refuses while a running %s is connected', async (name) => {
@@ -140,7 +140,7 @@ describe('a restore', () => {
     const pool = createPool(empty.url, { applicationName, max: 1 });
     // An idle connection would be closed after a while.
     const held = await pool.connect();
-    const { code, err } = await elsewhere()('restore', file);
+    const { code, err } = await cliWithEnv()('restore', file);
     held.release();
     await pool.end();
     expect({ code, err }).toEqual({
@@ -152,7 +152,7 @@ describe('a restore', () => {
   it('refuses a different encryption key', async () => {
     const file = await backUp();
     const ENCRYPTION_KEY = randomBytes(32).toString('base64');
-    const { code, err } = await elsewhere({ ENCRYPTION_KEY })('restore', file);
+    const { code, err } = await cliWithEnv({ ENCRYPTION_KEY })('restore', file);
     expect(code).toBe(1);
     expect(err).toContain('ENCRYPTION_KEY is not the key of this backup');
   });
@@ -165,7 +165,7 @@ describe('a restore', () => {
     const file = await backUp();
     const damaged = `${file}-damaged`;
     writeFileSync(damaged, damage(readFileSync(file)));
-    const { code, err } = await elsewhere()('restore', damaged);
+    const { code, err } = await cliWithEnv()('restore', damaged);
     expect({ code, err }).toMatchObject({ code: 1 });
     expect(err).toContain(words);
     const { rows } = await empty.pool.query(`select to_regclass('runs') as runs`);
@@ -177,12 +177,12 @@ describe('a restore', () => {
     await pool.query('alter function record_restore rename to away');
     const file = await backUp();
     await pool.query('alter function away rename to record_restore');
-    expect((await elsewhere()('migrate')).code).toBe(0);
-    await elsewhere().json('project', 'create', 'other');
-    const { code, err } = await elsewhere()('restore', file, '--replace');
+    expect((await cliWithEnv()('migrate')).code).toBe(0);
+    await cliWithEnv().json('project', 'create', 'other');
+    const { code, err } = await cliWithEnv()('restore', file, '--replace');
     expect({ code, err }).toMatchObject({ code: 1 });
     expect(err).toContain('record_restore');
-    expect(await projects(elsewhere())).toMatchObject([{ projectId: 'other' }]);
+    expect(await projects(cliWithEnv())).toMatchObject([{ projectId: 'other' }]);
   });
 
   it('deletes the runs of this instance only from Redis', async () => {
@@ -191,7 +191,7 @@ describe('a restore', () => {
     const theirs = `frs:${instance}2:run:x:frames`;
     await expect.poll(() => redis.status).toBe('ready');
     for (const key of [ours, theirs]) await redis.set(key, 'x', 'EX', 60);
-    expect((await elsewhere()('restore', file)).code).toBe(0);
+    expect((await cliWithEnv()('restore', file)).code).toBe(0);
     expect(await redis.exists(ours)).toBe(0);
     expect(await redis.del(theirs)).toBe(1);
   });
@@ -199,7 +199,7 @@ describe('a restore', () => {
   it('changes nothing while Redis is down', async () => {
     const file = await backUp();
     const REDIS_URL = 'redis://127.0.0.1:1';
-    const { code, err } = await elsewhere({ REDIS_URL })('restore', file);
+    const { code, err } = await cliWithEnv({ REDIS_URL })('restore', file);
     expect({ code, err }).toMatchObject({ code: 1 });
     expect(err).toContain('Redis cannot be reached');
     const { rows } = await empty.pool.query(`select to_regclass('runs') as runs`);
@@ -209,7 +209,7 @@ describe('a restore', () => {
   it('rejects sign-in links and sessions from before the backup', async () => {
     await flowrun.json('operator', 'add', 'ana');
     const file = await backUp();
-    expect((await elsewhere()('restore', file)).code).toBe(0);
+    expect((await cliWithEnv()('restore', file)).code).toBe(0);
     const text =
       'select (select count(*) from operators) as operators, count(*) as links from operator_links';
     expect((await empty.pool.query(text)).rows).toEqual([{ operators: 1, links: 0 }]);

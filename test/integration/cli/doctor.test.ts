@@ -90,10 +90,10 @@ test('reports a stopped Redis, and recognizes that it is back', async () => {
 async function startRedis(port: number): Promise<ChildProcess> {
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
   const redis = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let said = '';
+  let output = '';
   for await (const chunk of redis.stdout) {
-    said += String(chunk);
-    if (said.includes('Ready to accept connections')) break;
+    output += String(chunk);
+    if (output.includes('Ready to accept connections')) break;
   }
   return redis;
 }

@@ -78,18 +78,20 @@ beforeEach(async () => {
   allow(pathsIn(secrets), 'worker-2', pair.certificate);
   await expect.poll(() => superuser('select pg_reload_conf()')).toBe(1);
   const list = join(secrets, 'redis/hosts.crt');
-  await expect.poll(() => ask('inside', ['config', 'set', 'tls-ca-cert-file', list])).toBe('OK');
-  await expect.poll(() => ask('host', ['ping'])).toBe('PONG');
+  await expect
+    .poll(() => redisCommand('inside', ['config', 'set', 'tls-ca-cert-file', list]))
+    .toBe('OK');
+  await expect.poll(() => redisCommand('host', ['ping'])).toBe('PONG');
 });
 
 test('removing a host reverts its changes to the configuration of Redis', async () => {
-  expect(await ask('nobody', ['ping'])).not.toBe('PONG');
-  expect(await ask('host', ['config', 'set', 'tls-auth-clients', 'no'])).toBe('OK');
-  expect(await ask('nobody', ['ping'])).toBe('PONG');
+  expect(await redisCommand('nobody', ['ping'])).not.toBe('PONG');
+  expect(await redisCommand('host', ['config', 'set', 'tls-auth-clients', 'no'])).toBe('OK');
+  expect(await redisCommand('nobody', ['ping'])).toBe('PONG');
   expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
-  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
-  expect(await ask('nobody', ['ping'])).not.toBe('PONG');
-  expect(await ask('host', ['ping'])).not.toBe('PONG');
+  await expect.poll(() => redisCommand('inside', ['ping'])).toBe('PONG');
+  expect(await redisCommand('nobody', ['ping'])).not.toBe('PONG');
+  expect(await redisCommand('host', ['ping'])).not.toBe('PONG');
 });
 
 test('closes a connection that was authenticating while its host was removed', async () => {
@@ -122,10 +124,10 @@ test('remove reloads one ingress if the other fails, and can be repeated', async
   expect(await runHostsCommand(['remove', 'worker-2'], away)).toBe(1);
   await ended;
   expect(hostNames(pathsIn(secrets))).toEqual([]);
-  expect(await ask('host', ['ping'])).toBe('PONG');
+  expect(await redisCommand('host', ['ping'])).toBe('PONG');
   expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
-  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
-  expect(await ask('host', ['ping'])).not.toBe('PONG');
+  await expect.poll(() => redisCommand('inside', ['ping'])).toBe('PONG');
+  expect(await redisCommand('host', ['ping'])).not.toBe('PONG');
 });
 
 // In the tests above it does not exist, which is not an error.
@@ -141,7 +143,7 @@ test('remove restarts the ingress of Temporal, add does not', async () => {
   status = 200;
   expect(await runHostsCommand(['remove', 'worker-2'], stores)).toBe(0);
   expect(orders).toEqual(['POST /stop', 'POST /stop']);
-  await expect.poll(() => ask('inside', ['ping'])).toBe('PONG');
+  await expect.poll(() => redisCommand('inside', ['ping'])).toBe('PONG');
   await reloadIngress(stores);
   expect(orders).toHaveLength(2);
   entrance.close();
@@ -207,7 +209,7 @@ function startRedis(): void {
 }
 
 /** The response, or the error. */
-async function ask(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: string[]) {
+async function redisCommand(as: 'inside' | 'host' | 'nobody', [verb = '', ...rest]: string[]) {
   const ca = readFileSync(pathsIn(secrets).authority.certificate);
   const port = as === 'inside' ? stores.redis.port : redisTlsPort;
   const common = { port, host: '127.0.0.1', password, lazyConnect: true };

@@ -8,10 +8,10 @@ import { useTenant } from '../api/use-api.ts';
 const { world, api, tenant } = useTenant();
 const query = (text: string) => world.database.pool.query(text);
 
-let said = '';
+let output = '';
 let answers: { status: number; at: number }[] = [];
 beforeEach(() => {
-  said = '';
+  output = '';
   answers = [];
   const { fetch } = globalThis;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (...asked) => {
@@ -21,7 +21,7 @@ beforeEach(() => {
     return answer;
   });
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    said += String(text);
+    output += String(text);
     return true;
   });
 });
@@ -39,22 +39,22 @@ test('retries a 503 after Retry-After, and gives up after the timeout', async ()
   const refused = await trigger(1_000).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SetupError);
   expect(String(refused)).toMatch(/was unavailable for 1 s: .* restore from backup.*\n.*doctor/);
-  expect(said).toBe('');
+  expect(output).toBe('');
 
   answers = [];
   const waiting = trigger();
   await expect.poll(() => answers).toHaveLength(2);
-  expect(said).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(retrying for/);
+  expect(output).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(retrying for/);
   await query('update restores set reconciled_at = db_clock()');
   expect((await waiting).status).toBe(201);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);
   const waits = answers.slice(1).map(({ at }, n) => at - (answers[n]?.at ?? at));
   for (const waitedMs of waits) expect(waitedMs).toBeGreaterThanOrEqual(4_900);
-  expect(said.match(/503/g)).toHaveLength(1);
+  expect(output.match(/503/g)).toHaveLength(1);
 }, 60_000);
 
 test('throws any other error at once', async () => {
   const call = createApi(api.url, tenant.key).call('GET', '/api/v1/runs/none');
   await expect(call).rejects.toThrow(/returned 404: .*NOT_FOUND/);
-  expect(said).toBe('');
+  expect(output).toBe('');
 });

@@ -5,11 +5,11 @@ import type { Project } from '../../../systems/postgres/accounts/project-store.t
 import { useCliWorld } from '../cli/cli-fixture.ts';
 
 const { world, flowrun } = useCliWorld();
-let said = '';
+let output = '';
 beforeEach(() => {
-  said = '';
+  output = '';
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    said += String(text);
+    output += String(text);
     return true;
   });
 });
@@ -22,11 +22,11 @@ const projects = async () =>
 
 test('a second demo reuses the project and the flow of the first', async () => {
   const first = await makeFlow(world.env);
-  expect(said).toContain('npx flowrun project create demo');
-  expect(said).not.toContain('of an earlier demo');
-  said = '';
+  expect(output).toContain('npx flowrun project create demo');
+  expect(output).not.toContain('of an earlier demo');
+  output = '';
   const second = await makeFlow(world.env);
-  expect(said).toContain('(the project and flow of an earlier demo are reused)');
+  expect(output).toContain('(the project and flow of an earlier demo are reused)');
   expect(second.flowId).toBe(first.flowId);
   expect(second.key).not.toBe(first.key);
   expect(await projects()).toEqual(['shop', 'demo']);

@@ -51,9 +51,9 @@ function judge(check: Attack['check'], request: FuzzRequest, answer: Checked): v
     check(request, answer);
   } catch (cause) {
     const { operation, path, headers, body = '' } = request;
-    const asked = `${operation.method} ${path} ${JSON.stringify(headers)} ${body.slice(0, 2_000)}`;
-    const said = `${answer.status} ${answer.text.slice(0, 500)}`;
-    throw new Error(`${asked}\n→ ${said}\n${String(cause)}`, { cause });
+    const sent = `${operation.method} ${path} ${JSON.stringify(headers)} ${body.slice(0, 2_000)}`;
+    const received = `${answer.status} ${answer.text.slice(0, 500)}`;
+    throw new Error(`${sent}\n→ ${received}\n${String(cause)}`, { cause });
   }
 }
 

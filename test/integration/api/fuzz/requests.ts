@@ -87,8 +87,8 @@ function queryOf({ parameters }: Operation, schemas: Schemas): fc.Arbitrary<stri
     { weight: 1, arbitrary: fc.webQueryParameters() },
   );
   return fc.tuple(fc.tuple(...pairs), unknown).map(([known, rest]) => {
-    const said = new URLSearchParams(known.flat()).toString();
-    return [said, rest].filter((part) => part !== '').join('&');
+    const query = new URLSearchParams(known.flat()).toString();
+    return [query, rest].filter((part) => part !== '').join('&');
   });
 }
 
@@ -151,8 +151,8 @@ function bodyOf({ method, body }: Operation, schemas: Schemas): fc.Arbitrary<Bod
   const sent = (values: Values) =>
     values.map((value) => ({ text: JSON.stringify(value, impatiently) ?? '', headers: json }));
   const broken: fc.Arbitrary<Body> = fc.oneof(
-    text.map((said) => ({ text: said, headers: json })),
-    text.map((said) => ({ text: said, headers: { 'content-type': 'text/plain' } })),
+    text.map((query) => ({ text: query, headers: json })),
+    text.map((query) => ({ text: query, headers: { 'content-type': 'text/plain' } })),
     fc.constant({ text: undefined, headers: json }),
     fc.constant({ text: '{"a":', headers: json }),
     fc.constant({ text: '{}', headers: { 'content-type': 'application/json; charset=latin1' } }),

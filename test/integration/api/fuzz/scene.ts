@@ -95,8 +95,8 @@ async function asking(world: ApiFixture, runId: string): Promise<void> {
 /** With a log entry and a file. */
 async function ended(world: ApiFixture, runId: string): Promise<void> {
   const log = await openLog(world, runId);
-  const said = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };
-  await log.write([said, { event: 'assistant', data: '{}', channel: 'chat' }]);
+  const frame = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };
+  await log.write([frame, { event: 'assistant', data: '{}', channel: 'chat' }]);
   const content = Buffer.from('What it left.');
   const sha256 = createHash('sha256').update(content).digest('hex');
   const blob = { sha256, size: content.length };

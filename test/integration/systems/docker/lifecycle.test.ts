@@ -24,29 +24,31 @@ const spec = () => world.spec({ image: image.name });
 const statusOf = async (id: string) => (await sandboxes.inspect(id)).status;
 
 test('thirty concurrent attempts create one container', async () => {
-  const wanted = spec();
-  const made = await Promise.all(Array.from({ length: 30 }, () => sandboxes.ensureCreated(wanted)));
+  const requested = spec();
+  const made = await Promise.all(
+    Array.from({ length: 30 }, () => sandboxes.ensureCreated(requested)),
+  );
   expect(new Set(made.map((one) => one.containerId)).size).toBe(1);
   expect(made.filter((one) => !one.adopted)).toHaveLength(1);
   const listed = await sandboxes.list();
-  expect(listed.filter((one) => one.runId === wanted.runId)).toHaveLength(1);
+  expect(listed.filter((one) => one.runId === requested.runId)).toHaveLength(1);
 });
 
 test.each([
   ['another project', { projectId: 'project-2' }, 'frs.project'],
   ['another host', { hostId: 'host-2' }, 'frs.host'],
 ])('does not take over the container of %s', async (_whose, changes, label) => {
-  const wanted = spec();
-  await sandboxes.ensureCreated(wanted);
-  await expect(sandboxes.ensureCreated({ ...wanted, ...changes })).rejects.toMatchObject({
+  const requested = spec();
+  await sandboxes.ensureCreated(requested);
+  await expect(sandboxes.ensureCreated({ ...requested, ...changes })).rejects.toMatchObject({
     code: 'foreign_container',
     message: expect.stringContaining(label),
   });
 });
 
 test('names the missing image', async () => {
-  const wanted = world.spec({ image: 'flowrun-no-such-image:1' });
-  await expect(sandboxes.ensureCreated(wanted)).rejects.toMatchObject({
+  const requested = world.spec({ image: 'flowrun-no-such-image:1' });
+  await expect(sandboxes.ensureCreated(requested)).rejects.toMatchObject({
     code: 'image_missing',
     message: expect.stringContaining('flowrun-no-such-image:1'),
   });
@@ -57,15 +59,15 @@ test('names the missing image', async () => {
 });
 
 test('keeps the exit code and never restarts', async () => {
-  const wanted = spec();
-  const run = await world.run(wanted, shell('echo once; exit 41'));
+  const requested = spec();
+  const run = await world.run(requested, shell('echo once; exit 41'));
   expect(await run.untilExited()).toMatchObject({ exitCode: 41, oomKilled: false });
   await sandboxes.start(run.containerId);
   expect(await sandboxes.inspect(run.containerId)).toMatchObject({
     status: 'exited',
     exitCode: 41,
   });
-  expect(await sandboxes.ensureCreated(wanted)).toMatchObject({ adopted: true });
+  expect(await sandboxes.ensureCreated(requested)).toMatchObject({ adopted: true });
   expect(run.out()).toBe('once\n');
   expect(run.host.exits).toEqual([{ code: 41, signal: null }]);
 });
@@ -153,10 +155,10 @@ test('lists the containers of its instance in any state', async () => {
 test('reports an exit', async () => {
   const hints: ExitHint[] = [];
   const watch = sandboxes.watchExits((hint) => hints.push(hint));
-  const wanted = spec();
-  const run = await world.run(wanted, shell('sleep 1'));
+  const requested = spec();
+  const run = await world.run(requested, shell('sleep 1'));
   await run.untilExited();
-  const hint = { containerId: run.containerId, runId: wanted.runId };
+  const hint = { containerId: run.containerId, runId: requested.runId };
   await expect.poll(() => hints).toContainEqual(hint);
   watch.close();
 });

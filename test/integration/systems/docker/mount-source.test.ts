@@ -63,14 +63,14 @@ async function expectOwnFilesOnly(source: MountSource): Promise<void> {
   const [own, neighbour] = [foldersOf('own'), foldersOf('neighbour')];
   writeFileSync(join(seen(own.workspace), 'file'), 'of mine');
   writeFileSync(join(seen(neighbour.workspace), 'file'), 'of another');
-  const said = await runIn(
+  const output = await runIn(
     own,
     source,
     'cat /workspace/file; echo later > /workspace/made; touch /run/egress/x; grep -r "of another" /workspace /workspace/.. --include=file -s',
   );
-  expect(said).toContain('of mine');
-  expect(said).not.toContain('of another');
-  expect(said).toContain('Read-only file system');
+  expect(output).toContain('of mine');
+  expect(output).not.toContain('of another');
+  expect(output).toContain('Read-only file system');
   expect(readFileSync(join(seen(own.workspace), 'made'), 'utf8')).toBe('later\n');
 }
 

@@ -113,8 +113,8 @@ test.each([
 ])('gVisor with the arguments %j selects %s, for auto and for runsc', async (args, used) => {
   listed = ['runc', 'runsc'];
   gvisorArgs = args;
-  for (const wanted of ['auto', 'runsc'] as const) {
-    const { create, runtimes } = engineWith(wanted);
+  for (const runtime of ['auto', 'runsc'] as const) {
+    const { create, runtimes } = engineWith(runtime);
     if (used === null) await expect(create()).rejects.toMatchObject(unusable);
     else expect(await runtimes.findRuntime()).toBe(used);
   }
@@ -197,14 +197,14 @@ test('a real engine runs the configured runtime or nothing', async () => {
 test('a probe on a real engine reaches its socket and leaves nothing behind', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'try-test-'));
   const mountSource = async () => ({ kind: 'host-path' }) as const;
-  const wanted = { image: stackEnv.sandboxImage, data: { dir: folder }, mountSource };
+  const options = { image: stackEnv.sandboxImage, data: { dir: folder }, mountSource };
   const runtime = stackEnv.sandboxRuntime;
   const left = mkdtempSync(join(folder, 'try-')); // of a process that died long ago
   utimesSync(left, 0, 0);
-  expect(await probeRuntime(world.engine, { ...wanted, runtime })).toBeNull();
+  expect(await probeRuntime(world.engine, { ...options, runtime })).toBeNull();
   await expect.poll(listProbes).toEqual([]); // a removal may be under way
   expect(readdirSync(folder)).toEqual([]);
-  const noImage = probeRuntime(world.engine, { ...wanted, runtime, image: 'nobody/has-it:1' });
+  const noImage = probeRuntime(world.engine, { ...options, runtime, image: 'nobody/has-it:1' });
   await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });

@@ -71,10 +71,10 @@ describe('the permissions of a run', () => {
       limits: { ...limits, maxTurns: 1 },
     }));
     expect(await stores().runs.find(plain.runId)).toEqual(plain);
-    const asked = { model: 'o', maxTurns: 2, maxBudgetUsd: 0.01, retryOf: plain.runId };
+    const requested = { model: 'o', maxTurns: 2, maxBudgetUsd: 0.01, retryOf: plain.runId };
     const outputSchema = '{"type":"object","title":"\\u0000"}';
-    const own = await bounded.run({ ...asked, outputSchema });
-    expect(own).toMatchObject(asked);
+    const own = await bounded.run({ ...requested, outputSchema });
+    expect(own).toMatchObject(requested);
     expect(await stores().runs.sandboxPlan(own.runId)).toMatchObject({ outputSchema });
   });
 

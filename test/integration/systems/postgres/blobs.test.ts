@@ -144,10 +144,10 @@ test('reads many small blobs at once, and none larger than a chunk', async () =>
 });
 
 test('returns which of many are stored', async () => {
-  const [here, there] = [randomBytes(10), randomBytes(10)].map(idOf);
-  if (!here || !there) throw new Error('no ids');
+  const [stored, missing] = [randomBytes(10), randomBytes(10)].map(idOf);
+  if (!stored || !missing) throw new Error('no ids');
   await blobs().put(inPieces(randomBytes(0), 1), idOf(Buffer.alloc(0)));
-  expect(await blobs().has([here.sha256, there.sha256, idOf(Buffer.alloc(0)).sha256])).toEqual(
+  expect(await blobs().has([stored.sha256, missing.sha256, idOf(Buffer.alloc(0)).sha256])).toEqual(
     new Set([idOf(Buffer.alloc(0)).sha256]),
   );
   expect(await blobs().has([])).toEqual(new Set());

@@ -12,14 +12,14 @@ afterAll(() => world?.close());
 describe('presence', () => {
   it('is visible to every process, as the time without a reader', async () => {
     const here = createPresence(world.redis, world);
-    const there = createPresence(await world.connect(), world);
-    expect(await there.unattendedForMs('run-1')).toBeNull();
+    const otherProcess = createPresence(await world.connect(), world);
+    expect(await otherProcess.unattendedForMs('run-1')).toBeNull();
     await here.touch(['run-1', 'run-2']);
     await sleep(100); // by this machine's clock, not Redis's
-    expect(await there.unattendedForMs('run-1')).toBeGreaterThanOrEqual(50);
+    expect(await otherProcess.unattendedForMs('run-1')).toBeGreaterThanOrEqual(50);
     await here.touch(['run-2']);
     const [first, second] = await Promise.all(
-      ['run-1', 'run-2'].map((runId) => there.unattendedForMs(runId)),
+      ['run-1', 'run-2'].map((runId) => otherProcess.unattendedForMs(runId)),
     );
     expect(first ?? 0).toBeGreaterThan(second ?? 0);
   });

@@ -58,9 +58,9 @@ test('a slot expires unless renewed', async () => {
 test('returns null while Redis is down', async () => {
   const redis = lostRedis();
   const seats = createStreamSlots(redis, world);
-  const asked = request(randomUUID(), randomUUID());
-  expect(await seats.claim(asked)).toBeNull();
-  await seats.renew([asked]);
-  await seats.release(asked);
+  const slotRequest = request(randomUUID(), randomUUID());
+  expect(await seats.claim(slotRequest)).toBeNull();
+  await seats.renew([slotRequest]);
+  await seats.release(slotRequest);
   redis.disconnect();
 });

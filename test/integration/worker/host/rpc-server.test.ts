@@ -56,7 +56,7 @@ async function host(
 
 const question = (hostId: string, path = 'a') =>
   ({ hostId, runId, kind: 'store_file', payload: { path } }) as const;
-const ask = (from: HostRpc, hostId: string, path?: string) =>
+const sendRequest = (from: HostRpc, hostId: string, path?: string) =>
   from.call(question(hostId, path), { timeoutMs: 20_000 });
 
 async function rows(): Promise<number> {
@@ -75,11 +75,11 @@ test('notifications deliver a request to its host and the answer back', async ()
   const tookMs: number[] = [];
   for (let n = 0; n < 5; n += 1) {
     const began = performance.now();
-    await ask(from, hostId);
+    await sendRequest(from, hostId);
     tookMs.push(performance.now() - began);
   }
   expect(Math.min(...tookMs)).toBeLessThan(limits.hostRpcPollMs / 2);
-  const answer = await ask(from, hostId, 'dir/ä');
+  const answer = await sendRequest(from, hostId, 'dir/ä');
   const result = { outcome: 'too_large', size: 7, limit: 6 };
   expect(answer).toEqual({ outcome: 'done', result });
   expect(received.at(-1)).toEqual({ payload: { path: 'dir/ä' }, of: { runId } });
@@ -89,7 +89,7 @@ test('notifications deliver a request to its host and the answer back', async ()
 
 test('polls without Redis', async () => {
   const { hostId } = await host({ connection: lostRedis() }, missing);
-  const answer = await ask(await api(lostRedis()), hostId);
+  const answer = await sendRequest(await api(lostRedis()), hostId);
   expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
 });
 
@@ -106,10 +106,10 @@ test('the next process answers a request that its predecessor died on', async ()
   const hostId = `host-${randomUUID()}`;
   let started = 0;
   await host({ hostId }, () => ((started += 1), new Promise(() => undefined)));
-  const asked = ask(await api(), hostId);
+  const request = sendRequest(await api(), hostId);
   await expect.poll(() => started).toBe(1);
   await host({ hostId }, missing);
-  expect(await asked).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+  expect(await request).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
   expect(started).toBe(1);
 });
 
@@ -120,7 +120,7 @@ test('retries a handler that throws', async () => {
     if (calls === 1) throw new Error('not yet');
     return { outcome: 'missing' };
   });
-  const answer = await ask(await api(), hostId);
+  const answer = await sendRequest(await api(), hostId);
   expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
   expect(calls).toBe(2);
 });
@@ -140,7 +140,7 @@ test('answers all concurrent requests, a bounded number at a time', async () => 
   });
   const from = await api();
   const count = 5 * limits.hostRpcConcurrency;
-  const answers = await Promise.all(Array.from({ length: count }, () => ask(from, hostId)));
+  const answers = await Promise.all(Array.from({ length: count }, () => sendRequest(from, hostId)));
   expect(answers.every(({ outcome }) => outcome === 'done')).toBe(true);
   expect(most).toBe(limits.hostRpcConcurrency);
   expect(await rows()).toBe(0);

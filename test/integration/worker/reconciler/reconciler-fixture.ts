@@ -34,7 +34,7 @@ const unknownRun = (): MemoRun => ({
 export function reconcilerWorld(database: TestDatabase) {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
-  const asked: string[] = [];
+  const calls: string[] = [];
   const clock = { now: Date.now() };
   const workflows = new Map<string, WorkflowState>();
   /** Run information in the inputs of the workflows. */
@@ -43,30 +43,30 @@ export function reconcilerWorld(database: TestDatabase) {
   const temporal: ReconcilerDeps['temporal'] = {
     check: async () => {},
     startRun: async (run: Run) => {
-      asked.push(`start ${run.runId}`);
+      calls.push(`start ${run.runId}`);
       return 'started';
     },
     signalMessage: async (run) => {
-      asked.push(`message ${run.runId}`);
+      calls.push(`message ${run.runId}`);
       return 'signalled';
     },
     signalStop: async (workflowId) => {
-      asked.push(`signal ${workflowId}`);
+      calls.push(`signal ${workflowId}`);
       return workflows.get(workflowId) === 'running' ? 'signalled' : 'gone';
     },
     signalHostLost: async (workflowId, { generation }) => {
-      asked.push(`lost ${workflowId}-${generation}`);
+      calls.push(`lost ${workflowId}-${generation}`);
       return 'signalled';
     },
     signalSleep: async (workflowId) => {
-      asked.push(`sleep ${workflowId}`);
+      calls.push(`sleep ${workflowId}`);
       return 'signalled';
     },
     describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
     hasCompleted: async () => false,
     webhookAttempts: async () => 0,
     terminate: async (workflowId) => {
-      asked.push(`terminate ${workflowId}`);
+      calls.push(`terminate ${workflowId}`);
       workflows.set(workflowId, 'closed');
     },
     async *workflowsSince() {
@@ -79,13 +79,13 @@ export function reconcilerWorld(database: TestDatabase) {
       }));
     },
     ensureSchedule: async (flowId, { cron, timezone }) => {
-      asked.push(`schedule ${flowId} ${cron} ${timezone}`);
+      calls.push(`schedule ${flowId} ${cron} ${timezone}`);
     },
     removeSchedule: async (flowId) => {
-      asked.push(`unschedule ${flowId}`);
+      calls.push(`unschedule ${flowId}`);
     },
     startWebhook: async ({ runId, firstAttempt }) => {
-      asked.push(`webhook ${runId} from ${firstAttempt}`);
+      calls.push(`webhook ${runId} from ${firstAttempt}`);
       return 'started';
     },
   };
@@ -103,7 +103,7 @@ export function reconcilerWorld(database: TestDatabase) {
     temporal,
     listSandboxes: async () => [...sandboxes],
     removeSandbox: async ({ runId, generation }) => {
-      asked.push(`remove ${runId}-${generation}`);
+      calls.push(`remove ${runId}-${generation}`);
     },
     removeOrphanedFolders: async () => {},
     logger: pino({ level: 'silent' }),
@@ -126,7 +126,7 @@ export function reconcilerWorld(database: TestDatabase) {
     deps,
     runs,
     hosts: createHostStore(pool),
-    asked,
+    calls,
     workflows,
     memos,
     sandboxes,

@@ -20,7 +20,7 @@ describe('a run that was admitted and not started', () => {
     const run = await scene.run();
     await world.reconciler.pass();
     await world.reconciler.pass();
-    expect(world.asked.filter((line) => line.startsWith('start'))).toEqual([`start ${run.runId}`]);
+    expect(world.calls.filter((line) => line.startsWith('start'))).toEqual([`start ${run.runId}`]);
     expect((await world.read(run)).workflowStartedAt).not.toBeNull();
   });
 
@@ -31,7 +31,7 @@ describe('a run that was admitted and not started', () => {
       throw new Error('away');
     };
     await world.reconciler.pass();
-    expect(world.asked).toEqual([`remove ${world.sandboxes[0]?.runId}-1`]);
+    expect(world.calls).toEqual([`remove ${world.sandboxes[0]?.runId}-1`]);
     expect((await world.read(run)).workflowStartedAt).toBeNull();
   });
 
@@ -40,7 +40,7 @@ describe('a run that was admitted and not started', () => {
     const stopping = new AbortController();
     world.deps.temporal.check = async () => stopping.abort();
     await world.reconciler.run(stopping.signal);
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
     expect((await world.read(run)).workflowStartedAt).toBeNull();
   });
 
@@ -63,10 +63,10 @@ describe('a cause without an end', () => {
     await world.runs.recordCause(cause(run.runId));
     await world.reconciler.pass();
     await world.reconciler.pass();
-    expect(world.asked).toEqual([`signal ${run.workflowId}`]);
+    expect(world.calls).toEqual([`signal ${run.workflowId}`]);
     world.clock.now += 61_000;
     await world.reconciler.pass();
-    expect(world.asked).toHaveLength(2);
+    expect(world.calls).toHaveLength(2);
   });
 
   it('ends the run with its recorded cause if the signal reaches no workflow', async () => {
@@ -75,7 +75,7 @@ describe('a cause without an end', () => {
     await world.runs.recordCause(cause(run.runId));
     await world.reconciler.pass();
     expect(await world.read(run)).toMatchObject({ status: 'sleep', endCause: 'stopped_by_api' });
-    expect(world.asked).toContain(`webhook ${run.runId} from 1`);
+    expect(world.calls).toContain(`webhook ${run.runId} from 1`);
   });
 
   it('ends the run if its workflow does not react in time', async () => {
@@ -83,7 +83,7 @@ describe('a cause without an end', () => {
     await world.runs.recordCause(cause(run.runId));
     world.deps.thresholds.stuckMs = 0;
     await world.reconciler.pass();
-    expect(world.asked).toEqual([`terminate ${run.workflowId}`]);
+    expect(world.calls).toEqual([`terminate ${run.workflowId}`]);
     expect((await world.read(run)).endedAt).not.toBeNull();
   });
 
@@ -92,7 +92,7 @@ describe('a cause without an end', () => {
     await world.runs.recordCause(cause(run.runId));
     world.deps.thresholds.unstartedMs = 60_000;
     await world.reconciler.pass();
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
     expect((await world.read(run)).endedAt).toBeNull();
   });
 });
@@ -101,7 +101,7 @@ describe('an active run', () => {
   it('is left alone while its workflow runs', async () => {
     const run = await world.started(await scene.run());
     await world.reconciler.pass();
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
     expect((await world.read(run)).endedAt).toBeNull();
   });
 
@@ -110,7 +110,7 @@ describe('an active run', () => {
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
     expect(await world.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
-    expect(world.asked).toEqual([`webhook ${run.runId} from 1`]);
+    expect(world.calls).toEqual([`webhook ${run.runId} from 1`]);
   });
 
   it('ends when Temporal has forgotten it, and is not started again', async () => {
@@ -119,7 +119,7 @@ describe('an active run', () => {
     await world.reconciler.pass();
     await world.reconciler.pass();
     expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
   });
 
   it('is asked to end when it is long past its limit', async () => {
@@ -144,7 +144,7 @@ describe('a pending webhook', () => {
   it('is left to its running workflow', async () => {
     await endedRun();
     await world.reconciler.pass();
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
   });
 
   it('continues with the remaining attempts if that workflow is gone', async () => {
@@ -152,10 +152,10 @@ describe('a pending webhook', () => {
     await world.deps.webhooks.claimAttempt(run.runId, 1);
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
-    expect(world.asked, 'the second is not due yet').toEqual([]);
+    expect(world.calls, 'the second is not due yet').toEqual([]);
     await attemptsAge(database, 2_000);
     await world.reconciler.pass();
-    expect(world.asked).toEqual([`webhook ${run.runId} from 2`]);
+    expect(world.calls).toEqual([`webhook ${run.runId} from 2`]);
   });
 
   it('is dropped when no attempt is left', async () => {
@@ -167,21 +167,21 @@ describe('a pending webhook', () => {
     world.workflows.set(run.workflowId, 'closed');
     await world.reconciler.pass();
     expect((await world.read(run)).webhook.state).toBe('dropped');
-    expect(world.asked).toEqual([]);
+    expect(world.calls).toEqual([]);
   });
 });
 
 describe('many active runs', () => {
   it('are queried several at a time, so that a slow answer delays no other', async () => {
     for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
-    let asked = 0;
+    let queries = 0;
     world.deps.temporal.describe = async () => {
-      asked += 1;
-      await expect.poll(() => asked).toBeGreaterThan(3);
+      queries += 1;
+      await expect.poll(() => queries).toBeGreaterThan(3);
       return 'running';
     };
     await world.reconciler.pass();
-    expect(asked).toBe(4);
+    expect(queries).toBe(4);
   });
 });
 
@@ -200,7 +200,7 @@ describe('a sandbox', () => {
       { runId: unknown, ...here, hostId: 'host-elsewhere' },
     );
     await world.reconciler.pass();
-    expect(world.asked).toEqual([
+    expect(world.calls).toEqual([
       `remove ${live.runId}-0`,
       `remove ${ended.runId}-1`,
       `remove ${unknown}-1`,
@@ -229,6 +229,6 @@ describe('two workers', () => {
     };
     await Promise.all([reconcilerOn('host-here').pass(), reconcilerOn('host-elsewhere').pass()]);
     expect(together).toBe(1);
-    expect(world.asked).toHaveLength(5);
+    expect(world.calls).toHaveLength(5);
   });
 });

@@ -46,9 +46,9 @@ test('the agent receives all of it, and none of it stays on disk, in the engine 
   ])}`;
   const ref = await world.run([], { prompt, config }, { secrets });
   await supervisor.start(ref);
-  const said = async () => JSON.stringify(await world.log(ref));
-  await expect.poll(said, { timeout: 30_000 }).toContain('⎿ 410');
-  const text = await said();
+  const logText = async () => JSON.stringify(await world.log(ref));
+  await expect.poll(logText, { timeout: 30_000 }).toContain('⎿ 410');
+  const text = await logText();
   for (const canary of ['env', 'flow', 'context', 'system-prompt', 'header', 'path']) {
     expect(text).toContain(`canary-${canary}`);
   }
@@ -87,16 +87,16 @@ test('the network of a run is that of its flow and of the run’s servers, also 
     .toBe('working');
   await first.close();
 
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const second = world.process(
     {},
     // No name resolves here; only permitted names are looked up.
-    { lookup: async (host) => (asked.push(host), []) },
+    { lookup: async (host) => (lookups.push(host), []) },
   );
   await second.adoptExisting();
   await world.touch(ref, 'go');
   await follow(second, ref);
-  expect(asked).toEqual(['mcp.test', 'flow-mcp.test', 'allowed.test']);
+  expect(lookups).toEqual(['mcp.test', 'flow-mcp.test', 'allowed.test']);
   expect(world.logged.join('')).toContain('"host":"other.test","port":443,"reason":"policy"');
 });
 

@@ -27,22 +27,22 @@ function sender({ caFile }: WebhookReceiver, attemptTimeoutMs = 10_000): Webhook
 
 describe('one attempt of a webhook', () => {
   it('posts the body byte for byte, with the given headers', async () => {
-    const there = await receiver();
+    const target = await receiver();
     const headers = { 'content-type': 'application/json', 'x-service-event': 'run.finished' };
-    const url = `${there.url}/hook?x=1`;
-    expect(await sender(there)({ url, body, headers })).toEqual({
+    const url = `${target.url}/hook?x=1`;
+    expect(await sender(target)({ url, body, headers })).toEqual({
       outcome: 'answered',
       status: 204,
     });
-    expect(there.posts).toMatchObject([{ path: '/hook?x=1', body, headers }]);
+    expect(target.posts).toMatchObject([{ path: '/hook?x=1', body, headers }]);
   });
 
   it.each([301, 302, 307, 308])(
     'treats %i as the answer and follows no redirect',
     async (status) => {
       const target = await receiver();
-      const there = await receiver(answerWith(status, { location: `${target.url}/` }));
-      expect(await sender(there)({ url: there.url, body, headers: {} })).toEqual({
+      const hook = await receiver(answerWith(status, { location: `${target.url}/` }));
+      expect(await sender(hook)({ url: hook.url, body, headers: {} })).toEqual({
         outcome: 'answered',
         status,
       });
@@ -51,39 +51,39 @@ describe('one attempt of a webhook', () => {
   );
 
   it('fails without a verified certificate, regardless of the environment', async () => {
-    const there = await receiver();
+    const hook = await receiver();
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     const trustsNobodyElse = createWebhookSender({ caFile: null, allowPrivate: ['127.0.0.0/8'] });
-    const outcome = await trustsNobodyElse({ url: there.url, body, headers: {} });
+    const outcome = await trustsNobodyElse({ url: hook.url, body, headers: {} });
     delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
     expect(outcome).toEqual({ outcome: 'failed', reason: 'not_connected' });
-    expect(there.posts).toEqual([]);
+    expect(hook.posts).toEqual([]);
   });
 
   it('ignores proxies of the environment', async () => {
-    const there = await receiver();
+    const hook = await receiver();
     process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
-    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    const outcome = await sender(hook)({ url: hook.url, body, headers: {} });
     delete process.env['HTTPS_PROXY'];
     expect(outcome).toEqual({ outcome: 'answered', status: 204 });
   });
 
   it('times out without an answer', async () => {
-    const there = await receiver(() => {});
+    const hook = await receiver(() => {});
     const start = performance.now();
-    const outcome = await sender(there, 300)({ url: there.url, body, headers: {} });
+    const outcome = await sender(hook, 300)({ url: hook.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'failed', reason: 'timed_out' });
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it('times out during an endless answer, and has its status', async () => {
-    const there = await receiver((response) => {
+    const hook = await receiver((response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write('.'), 50);
       response.on('close', () => clearInterval(drip));
     });
     const start = performance.now();
-    const outcome = await sender(there, 3_000)({ url: there.url, body, headers: {} });
+    const outcome = await sender(hook, 3_000)({ url: hook.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'answered', status: 200 });
     expect(performance.now() - start).toBeLessThan(20_000);
   });
@@ -91,7 +91,7 @@ describe('one attempt of a webhook', () => {
   it('reads no more than 64 KiB of an answer', async () => {
     let written = 0;
     let closed = false;
-    const there = await receiver((response) => {
+    const hook = await receiver((response) => {
       response.on('close', () => {
         closed = true;
       });
@@ -104,14 +104,14 @@ describe('one attempt of a webhook', () => {
       response.writeHead(200);
       pump();
     });
-    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    const outcome = await sender(hook)({ url: hook.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'answered', status: 200 });
     expect(written).toBeLessThan(32 * 1024 ** 2);
   });
 
   it('fails when the receiver disconnects', async () => {
-    const there = await receiver((response) => response.destroy());
-    const outcome = await sender(there)({ url: there.url, body, headers: {} });
+    const hook = await receiver((response) => response.destroy());
+    const outcome = await sender(hook)({ url: hook.url, body, headers: {} });
     expect(outcome).toEqual({ outcome: 'failed', reason: 'not_connected' });
   });
 });

@@ -21,8 +21,8 @@ export async function shellImage({ docker }: Engine): Promise<ShellImage> {
     writeFileSync(join(context, 'Dockerfile'), file);
     const options = { t: name, networkmode: 'none', rm: true };
     const built = await docker.buildImage({ context, src: ['Dockerfile', 'agent'] }, options);
-    const said = await text(built);
-    if (said.includes('"error"')) throw new Error(`the shell image was not built: ${said}`);
+    const output = await text(built);
+    if (output.includes('"error"')) throw new Error(`the shell image was not built: ${output}`);
   } finally {
     rmSync(context, { recursive: true });
   }

@@ -8,14 +8,14 @@ import { stackEnv } from '../../../../support/stack-env.ts';
  * Written from the security rules, independently of the code that creates containers.
  */
 export function weaknesses(container: ContainerInspectInfo, folders: RunFolders): string[] {
-  const wanted = { ...wantedConfig(), ...wantedHost(), Mounts: wantedMounts(folders) };
+  const expected = { ...wantedConfig(), ...wantedHost(), Mounts: wantedMounts(folders) };
   const found: Record<string, unknown> = {
     ...container.HostConfig,
     ...container.Config,
     Mounts: foundMounts(container),
     Seccomp: seccompOf(container),
   };
-  const wrong = Object.entries(wanted).filter(([name, value]) => !same(found[name], value));
+  const wrong = Object.entries(expected).filter(([name, value]) => !same(found[name], value));
   return wrong.map(([name]) => name);
 }
 
@@ -142,15 +142,15 @@ function isTight(value: unknown): boolean {
   return everywhere && runs && isDeepStrictEqual(names, ['/home/agent', '/run', '/tmp']);
 }
 
-function includes(wanted: string[]): (value: unknown) => boolean {
-  return (value) => Array.isArray(value) && wanted.every((item) => value.includes(item));
+function includes(expected: string[]): (value: unknown) => boolean {
+  return (value) => Array.isArray(value) && expected.every((item) => value.includes(item));
 }
 
 function nothing(value: unknown): boolean {
   return value === null || value === undefined || Object.keys(value).length === 0;
 }
 
-function same(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted === 'function') return (wanted as (value: unknown) => boolean)(found); // the two kinds above
-  return isDeepStrictEqual(found, wanted);
+function same(found: unknown, expected: unknown): boolean {
+  if (typeof expected === 'function') return (expected as (value: unknown) => boolean)(found); // the two kinds above
+  return isDeepStrictEqual(found, expected);
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const daily = { cron: '0 9 * * *', timezone: 'UTC' };
-const callsFor = ({ flowId }: Flow, { asked } = world) =>
+const callsFor = ({ flowId }: Flow, { calls: asked } = world) =>
   asked.filter((line) => line.includes(flowId));
 const flows = () => createFlowStore(database.pool, testSealer);
 const newFlow = async () =>

@@ -24,8 +24,8 @@ async function restored(agoMs = 0): Promise<void> {
 
 /** The log lines with that event since the call. */
 function watchLog(level: 'info' | 'warn', name: string): () => unknown[] {
-  const said = vi.spyOn(world.deps.logger, level).mock.calls;
-  return () => said.filter(([, message]) => message === name).map(([about]) => about);
+  const calls = vi.spyOn(world.deps.logger, level).mock.calls;
+  return () => calls.filter(([, message]) => message === name).map(([about]) => about);
 }
 
 const isSettled = async (): Promise<boolean> =>
@@ -62,23 +62,23 @@ it('ends a run that was active in the backup, once, in every state of its workfl
   await restored();
   await world.reconciler.pass();
   for (const run of [over, lost]) expectEnded(await world.read(run));
-  expect(world.asked).toContain(`webhook ${over.runId} from 1`);
+  expect(world.calls).toContain(`webhook ${over.runId} from 1`);
   // Its workflow stops it and ends it with the recorded cause.
-  expect(world.asked).toContain(`signal ${running.workflowId}`);
+  expect(world.calls).toContain(`signal ${running.workflowId}`);
   expect(await world.read(running)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
 });
 
 it('ends a session that has ended meanwhile as such, also if the first query fails', async () => {
-  const [compared, asked] = [await endedSession(), await endedSession()];
+  const [compared, failedFirst] = [await endedSession(), await endedSession()];
   const { describe } = world.deps.temporal;
   world.deps.temporal.describe = async (id) => {
-    if (id === asked.workflowId) throw new Error('not now');
+    if (id === failedFirst.workflowId) throw new Error('not now');
     return describe(id);
   };
   await restored(61_000);
   await world.reconciler.pass();
   expect(await world.read(compared)).toMatchObject(endedMeanwhile);
-  expect((await world.read(asked)).endedAt).toBeNull();
+  expect((await world.read(failedFirst)).endedAt).toBeNull();
   // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
   // The reconciler must not treat it as lost: only the comparison determines its end.
@@ -89,9 +89,9 @@ it('ends a session that has ended meanwhile as such, also if the first query fai
     return describe(id);
   };
   await world.reconciler.pass();
-  expect((await world.read(asked)).endedAt).toBeNull();
+  expect((await world.read(failedFirst)).endedAt).toBeNull();
   await world.reconciler.pass();
-  expect(await world.read(asked)).toMatchObject(endedMeanwhile);
+  expect(await world.read(failedFirst)).toMatchObject(endedMeanwhile);
 });
 
 it('logs the comparison once, when it admits all requests', async () => {
@@ -119,7 +119,7 @@ it('terminates the workflows of runs missing in the backup, and repeats it for a
   world.workflows.set('run/unknown', 'running');
   await restored(61_000);
   await world.reconciler.pass();
-  expect(world.asked.filter((line) => line.startsWith('terminate'))).toEqual([
+  expect(world.calls.filter((line) => line.startsWith('terminate'))).toEqual([
     'terminate run/unknown',
   ]);
   expect(world.workflows.get(known.workflowId)).toBe('running');
@@ -128,7 +128,7 @@ it('terminates the workflows of runs missing in the backup, and repeats it for a
   expect(await isSettled()).toBe(true);
   world.workflows.set('run/later', 'running');
   await world.reconciler.pass();
-  expect(world.asked).not.toContain('terminate run/later');
+  expect(world.calls).not.toContain('terminate run/later');
 });
 
 it('imports a run missing in the backup as ended, after its workflow has ended', async () => {
@@ -142,8 +142,8 @@ it('imports a run missing in the backup as ended, after its workflow has ended',
   world.memos.set('run/of-a-lost-flow', strange);
   await restored(61_000);
   await world.reconciler.pass();
-  expect(world.asked).toContain(`terminate run/${running}`);
-  expect(world.asked).not.toContain(`terminate run/${over}`);
+  expect(world.calls).toContain(`terminate run/${running}`);
+  expect(world.calls).not.toContain(`terminate run/${over}`);
   for (const runId of [running, over])
     expect(await world.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
   expect(await isSettled()).toBe(false);
@@ -174,7 +174,7 @@ it('continues a webhook after its last attempt, however many attempts are missin
   await restored();
   world.deps.thresholds.webhookMs = 0;
   await world.reconciler.pass();
-  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
+  expect(world.calls).toContain(`webhook ${run.runId} from 4`);
 });
 
 it('continues a webhook after the attempts that its terminated workflow had made', async () => {
@@ -183,13 +183,13 @@ it('continues a webhook after the attempts that its terminated workflow had made
   world.deps.temporal.webhookAttempts = async () => 3;
   await restored();
   await world.reconciler.pass();
-  expect(world.asked).toContain(`webhook ${run.runId} from 4`);
+  expect(world.calls).toContain(`webhook ${run.runId} from 4`);
 });
 
 it('ends no workflow of a database that was not restored', async () => {
   world.workflows.set('run/unknown', 'running');
   await world.reconciler.pass();
-  expect(world.asked).toEqual([]);
+  expect(world.calls).toEqual([]);
 });
 
 it('never issues a lease token again that was issued since the backup', async () => {
@@ -214,5 +214,5 @@ it.each([
   await restored();
   await world.reconciler.pass();
   expect((await world.read(run)).webhook.state).toBe('dropped');
-  expect(world.asked.filter((line) => line.startsWith('webhook'))).toEqual([]);
+  expect(world.calls.filter((line) => line.startsWith('webhook'))).toEqual([]);
 });

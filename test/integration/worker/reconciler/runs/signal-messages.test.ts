@@ -9,7 +9,7 @@ beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
   world = reconcilerWorld(database);
   world.deps.temporal.signalMessage = async (run, messageId) => {
-    world.asked.push(`message ${run.runId} ${messageId}`);
+    world.calls.push(`message ${run.runId} ${messageId}`);
     return 'signalled';
   };
 });
@@ -24,20 +24,20 @@ async function sessionToTell() {
 it('signals each session its oldest unsignalled message, once', async () => {
   const [one, other] = [await sessionToTell(), await sessionToTell()];
   await world.reconciler.pass();
-  expect(world.asked.sort()).toEqual([one.line, other.line].sort());
+  expect(world.calls.sort()).toEqual([one.line, other.line].sort());
   await world.reconciler.pass();
-  expect(world.asked).toHaveLength(2);
+  expect(world.calls).toHaveLength(2);
   const next = await storeMessage(database.pool, one.runId);
   await world.reconciler.pass();
-  expect(world.asked.at(-1)).toBe(`message ${one.runId} ${next}`);
-  expect(world.asked).toHaveLength(3);
+  expect(world.calls.at(-1)).toBe(`message ${one.runId} ${next}`);
+  expect(world.calls).toHaveLength(3);
 });
 
 it('leaves a recent message to the process that stored it', async () => {
   await sessionToTell();
   world.deps.thresholds.unstartedMs = 60_000;
   await world.reconciler.pass();
-  expect(world.asked).toEqual([]);
+  expect(world.calls).toEqual([]);
 });
 
 it('retries a failed signal, without delaying other messages', async () => {
@@ -48,10 +48,10 @@ it('retries a failed signal, without delaying other messages', async () => {
     return signalMessage(run, messageId);
   };
   await world.reconciler.pass();
-  expect(world.asked).toEqual([good.line]);
+  expect(world.calls).toEqual([good.line]);
   world.deps.temporal.signalMessage = signalMessage;
   await world.reconciler.pass();
-  expect(world.asked).toEqual([good.line, bad.line]);
+  expect(world.calls).toEqual([good.line, bad.line]);
 });
 
 it('signals a message again if recording the signal failed', async () => {
@@ -64,7 +64,7 @@ it('signals a message again if recording the signal failed', async () => {
   world.deps.messages.markSignalled = markSignalled;
   await world.reconciler.pass();
   await world.reconciler.pass();
-  expect(world.asked).toEqual([line, line]);
+  expect(world.calls).toEqual([line, line]);
 });
 
 it('ends a session whose workflow is gone, instead of signalling it forever', async () => {
@@ -72,12 +72,12 @@ it('ends a session whose workflow is gone, instead of signalling it forever', as
   const run = await world.runs.find(runId);
   world.workflows.set(run?.workflowId ?? '', 'closed');
   world.deps.temporal.signalMessage = async () => {
-    world.asked.push('gone');
+    world.calls.push('gone');
     return 'gone';
   };
   await world.reconciler.pass();
   await world.reconciler.pass();
-  expect(world.asked).toEqual(['gone']);
+  expect(world.calls).toEqual(['gone']);
   expect((await world.runs.find(runId))?.endedAt).not.toBeNull();
   const text = 'select exit_code from session_messages where id = $1';
   expect((await database.pool.query(text, [messageId])).rows).toEqual([{ exit_code: 1 }]);

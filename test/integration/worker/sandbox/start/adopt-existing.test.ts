@@ -19,9 +19,9 @@ test('adopts running sandboxes, removes ended ones, and ignores those of other h
   const living = await world.run([{ hang: true }]);
   const ended = await world.run([{ hang: true }]);
   for (const ref of [living, ended]) await first.start(ref);
-  const elsewhere = await world.run([{ hang: true }]);
+  const ofOtherHost = await world.run([{ hang: true }]);
   const other = world.process({ hostId: `other-${world.hostId}` });
-  await other.start(elsewhere);
+  await other.start(ofOtherHost);
   await Promise.all([first.close(), other.close()]);
   await createRunStore(database.pool, testSealer).endRun({ runId: ended.runId, ...end });
 
@@ -29,7 +29,7 @@ test('adopts running sandboxes, removes ended ones, and ignores those of other h
   await second.adoptExisting();
   expect(second.live()).toEqual([living]);
   const left = (await world.sandboxes.list()).map(({ runId }) => runId).sort();
-  expect(left).toEqual([living.runId, elsewhere.runId].sort());
+  expect(left).toEqual([living.runId, ofOtherHost.runId].sort());
   const short = living.runId.replaceAll('-', '').slice(0, 12);
   expect(await readdir(join(world.dataDir, 'r'))).toEqual(expect.arrayContaining([`${short}-1`]));
   expect(await readdir(join(world.dataDir, 's'))).toEqual(expect.arrayContaining([short]));
