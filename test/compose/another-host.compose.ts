@@ -75,7 +75,7 @@ test('a host joins by its bundle and one command', async () => {
   expect(await compose('run', '--rm', '-T', 'hosts', 'list')).toBe('worker-2\n');
 });
 
-test('what is placed on it runs there, and is streamed through the API to its end', async () => {
+test('a run assigned to it runs there, and is streamed through the API to its end', async () => {
   await drain('docker');
   const { runId } = await access.trigger({ prompt: slowly(5, 'far.md') });
   const events: SentEvent[] = [];
@@ -112,7 +112,7 @@ test('connections without TLS are refused, from outside and through the engineâ€
   for (const each of everyEntrance) expect(forwarded[each]).not.toBe('open');
 });
 
-test('none of them knows more than it needs: the key of the authority is in no container', async () => {
+test('no container has the key of the authority', async () => {
   for (const service of ['postgres', 'redis', 'temporal-ingress', 'api', 'worker']) {
     const volumes = (await part(service)).Mounts.map(({ Name }) => Name);
     expect(volumes).not.toContain('flowrun_secrets-hosts');
@@ -120,7 +120,7 @@ test('none of them knows more than it needs: the key of the authority is in no c
   expect(existsSync(join(bundle, 'authority.key'))).toBe(false);
 });
 
-test('drained, it takes nothing new until it is undrained', async () => {
+test('a drained host receives nothing new until it is undrained', async () => {
   await undrain('docker');
   await drain('worker-2');
   expect(await whereOneRuns()).toEqual({ first: 1, other: 0 });
@@ -131,7 +131,7 @@ test('drained, it takes nothing new until it is undrained', async () => {
 });
 
 test('without compose a host is one command, as docs/more-hosts.md has it', async () => {
-  // For some seconds it is taken for one that is there.
+  // For some seconds it still counts as alive.
   await drain('worker-2');
   await other.docker('compose', 'stop', 'worker');
   const settings = Object.entries({ ...byHand, TEMPORAL_ADDRESS: `${firstAddress}:7243` });
@@ -156,7 +156,7 @@ test('without compose a host is one command, as docs/more-hosts.md has it', asyn
   await until('the other one is back', async () => (await connectionsOf('worker-2')) > 0);
 });
 
-test('a host that is removed is let in nowhere any more, and what it held open is closed', async () => {
+test('a removed host is rejected everywhere, and its open connections are closed', async () => {
   expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
   // As the host itself could.
   await tellRedis('config set tls-auth-clients no');

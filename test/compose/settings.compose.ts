@@ -96,7 +96,7 @@ test('the first operator is let in through it, by a cookie for https alone', asy
   expect((await secure.fetch('/api/me', { headers: { cookie } })).status).toBe(200);
 });
 
-test('a stream comes through it as it is written, over HTTP/2 as browsers ask for it', async () => {
+test('a stream arrives through it as it is written, over HTTP/2 like in browsers', async () => {
   const { runId, streamUrl } = await access.trigger({ prompt: slowly(6, 'streamed.md') });
   expect(streamUrl).toBe(`${domain}/api/v1/runs/${runId}/stream`);
   const [direct, through] = await Promise.all([
@@ -134,7 +134,7 @@ test('without it the service continues at its earlier address', async () => {
   expect(await access.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 });
 
-test('gVisor that is asked for and not there starts nothing, and everybody says why', async () => {
+test('a configured and missing gVisor starts nothing, and every command reports why', async () => {
   set({ SANDBOX_RUNTIME: 'runsc' });
   await compose('up', '-d');
   await untilReady();
@@ -151,7 +151,7 @@ test('gVisor that is asked for and not there starts nothing, and everybody says 
   expect(diagnosis).toMatch(/"code":"host_runtime_missing"/);
 });
 
-test('left to choose, sandboxes run on what the engine has', async () => {
+test('with auto, sandboxes run on the runtime that the engine has', async () => {
   set({ SANDBOX_RUNTIME: 'auto' });
   await compose('up', '-d');
   await untilReady();

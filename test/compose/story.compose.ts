@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => loseEverything());
 
-test('comes up whole: what is done once has succeeded, everything else runs and stays', async () => {
+test('starts completely: one-time jobs succeed, everything else keeps running', async () => {
   const found = await parts();
   expect(Object.keys(found).sort()).toEqual([...once, ...lasting].sort());
   for (const name of once) expect(found[name]).toMatchObject({ State: 'exited', ExitCode: 0 });
@@ -57,7 +57,7 @@ test('comes up whole: what is done once has succeeded, everything else runs and 
     expect((await part(name)).HostConfig.RestartPolicy.Name).toBe('unless-stopped');
 });
 
-test('is reached from this machine only, and its servers are not reached at all', async () => {
+test('is reachable from this machine only, and its servers are not reachable at all', async () => {
   for (const name of [...once, ...lasting]) {
     const bindings = Object.values((await part(name)).HostConfig.PortBindings ?? {}).flat();
     const expected = { api: ['127.0.0.1:8080'], 'temporal-ui': ['127.0.0.1:8233'] }[name] ?? [];
@@ -97,7 +97,7 @@ test('the first page and the log say that no model key is set, and the log lets 
   expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);
 });
 
-test('a key is made and a run is streamed; its sandbox has its own folders of the data alone', async () => {
+test('a key is created and a run is streamed; its sandbox sees only its own folders', async () => {
   access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);
   const { runId } = await access.trigger({ prompt: slowly(8, 'hello.md') });
   await until('its sandbox is there', async () => (await sandboxes()).length === 1);
