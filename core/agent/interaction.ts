@@ -88,7 +88,7 @@ export function denialLine({ requestId, of }: ControlDenial): string {
   if (of === 'request') {
     return responseLine({ subtype: 'error', request_id: requestId, error: 'not supported' });
   }
-  const message = 'This needs the approval of a person, and nobody is there to give it.';
+  const message = 'This needs the approval of a person, but no person is available to give it.';
   return responseLine({
     subtype: 'success',
     request_id: requestId,

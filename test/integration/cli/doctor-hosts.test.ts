@@ -75,7 +75,7 @@ test('reports what the hosts report: engine, image, disk, clock, gVisor', async 
     /name-of-c cannot start.* on runsc: .*only runc\. Install gVisor.*npm run setup:gvisor/,
   );
   expect(about('host_runtime_unusable')).toMatch(
-    /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Put .*runtimeArgs.*reload it/,
+    /name-of-d cannot start.* on runsc: .*without --host-uds=open\. Add .*runtimeArgs.*reload it/,
   );
   expect(about('host_engine_unreachable')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
   expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build or pull the image/);
