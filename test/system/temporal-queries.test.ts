@@ -107,8 +107,6 @@ it.each(examples)('find $purpose', { timeout: 180_000 }, async ({ purpose, query
   await expect.poll(() => findOurs(withOwnIds(query)), patiently).toEqual(expected);
 });
 
-
-
 const withOwnIds = (query: string): string =>
   query
     .replace('host-1a2b3c4d', hostIdIn(service.dataDir))
