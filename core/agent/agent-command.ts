@@ -54,7 +54,7 @@ const fixedArguments = [
   '--strict-mcp-config',
 ];
 
-/** Plan mode waits for an approval that nobody can give. */
+/** Plan mode waits for an approval, and no person is present to give it. */
 const planning = ['EnterPlanMode', 'ExitPlanMode'];
 
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {

@@ -12,7 +12,7 @@ interface ServedMetrics {
 }
 
 /**
- * Served at an address of its own: metrics are for operators only, and must stay reachable when the
+ * Served at a separate address: metrics are for operators only, and must stay reachable when the
  * public listener is closed.
  */
 export async function serveMetrics(

@@ -8,7 +8,7 @@ export interface UnsyncedSchedule {
   flowId: string;
   /** The version of the flow that was read. */
   version: number;
-  /** Null if the schedule is to be deleted. */
+  /** Null to delete the schedule. */
   schedule: Schedule | null;
 }
 
