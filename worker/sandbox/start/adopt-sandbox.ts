@@ -5,8 +5,7 @@ import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-pl
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { attach, release } from './attach.ts';
-import { openSpool } from './open-spool.ts';
+import { attach, openSpool, release } from './attach.ts';
 import { publishStart } from './publish-start.ts';
 import { wasStarted } from './start-state.ts';
 

@@ -1,15 +1,19 @@
 // How a process takes ownership of a sandbox, for a start and for an adoption alike. The socket is
 // opened first, so that the agent's retries are answered. Then the lease is taken. The spool is
-// opened last, by openSpool. If a later step fails, release() closes what was opened.
+// opened last. If a later step fails, release() closes what was opened.
 
 import type { Logger } from 'pino';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { createInteractionAnswers } from '../input/interaction-answers.ts';
+import { createTurnTracker } from '../input/turn-tracker.ts';
 import { type HeldLease, takeSandboxLease } from '../output/lease.ts';
-import type { SpoolFile } from '../output/spool-file.ts';
+import { openSpoolFile, type SpoolFile } from '../output/spool-file.ts';
 import { foldersOf, makeFolders, type SandboxFolders } from '../sandbox-paths.ts';
+import { createSessionContext } from '../session/session-context.ts';
 import { type ControlSocket, openControlSocket } from './control-socket.ts';
 
 export interface Attachment {
@@ -48,6 +52,28 @@ export async function attach(
   }
   failpoint('start.leased');
   return { ref, plan, folders, socket, lease, lost: lost.signal, spool: null, logger };
+}
+
+/**
+ * Opens the output before the agent writes its first line, and restores what is known of the agent
+ * from the log. Requires the lease.
+ */
+export async function openSpool(
+  deps: SandboxDeps,
+  attachment: Attachment,
+  containerId: string | null,
+): Promise<PreparedSandbox> {
+  const { ref, plan, folders, socket, lease, lost, logger } = attachment;
+  const spool = await openSpoolFile(folders.spoolFile);
+  attachment.spool = spool;
+  const session = await createSessionContext(deps, ref, plan.session);
+  const { agentState, byteOffset } = lease.position;
+  const turns = createTurnTracker({ agentState, hasSpoken: byteOffset > 0 });
+  const { interactions } = deps;
+  const answers = createInteractionAnswers({ ...ref, input: socket.input, interactions });
+  const { run, flow } = plan;
+  const opened = { ref, run, flow, folders, containerId, socket, lease, lost, spool };
+  return { ...opened, turns, session, answers, logger };
 }
 
 export async function release({ lease, socket, spool }: Attachment): Promise<void> {
