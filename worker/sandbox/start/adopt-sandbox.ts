@@ -7,7 +7,6 @@ import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { attach, openSpool, release } from './attach.ts';
 import { publishStart } from './publish-start.ts';
-import { wasStarted } from './start-state.ts';
 
 type Adoption =
   | { outcome: 'adopted'; sandbox: PreparedSandbox }
@@ -53,6 +52,11 @@ function isFinished(
 ): boolean {
   if (run.endedAt !== null || run.generation !== generation) return true;
   return session !== null && run.hostId !== hostId;
+}
+
+/** A sandbox is started at most once. */
+export function wasStarted({ run, session }: SandboxPlan, { generation }: SandboxRef): boolean {
+  return session === null ? run.startedAt !== null : session.startedGeneration >= generation;
 }
 
 /** Only this host's. Null if the engine has none. */

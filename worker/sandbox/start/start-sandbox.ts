@@ -1,12 +1,12 @@
 import { failpoint } from '../../../core/failpoint.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { attach, openSpool, release } from './attach.ts';
-import { ensureContainer } from './ensure-container.ts';
+import { wasStarted } from './adopt-sandbox.ts';
+import { type Attachment, attach, openSpool, release } from './attach.ts';
 import { publishStart } from './publish-start.ts';
 import { prepareWorkspace } from './seed-workspace.ts';
-import { hasEnded, wasStarted } from './start-state.ts';
 
 type StartResult =
   | { outcome: 'started'; sandbox: PreparedSandbox }
@@ -53,4 +53,29 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
     await release(attachment);
     throw error;
   }
+}
+
+/** True if a run must not start, or no longer needs a sandbox. */
+const hasEnded = (run: Run | null): boolean => run === null || run.endCause !== null;
+
+/** Creates the container, or finds the one that a previous attempt has created. */
+async function ensureContainer(
+  { sandboxes, hostId, image, now }: SandboxDeps,
+  { ref, plan, folders, logger }: Attachment,
+): Promise<string> {
+  const { run, flow } = plan;
+  const { workspace, spool, config, socket } = folders;
+  const { containerId, adopted } = await sandboxes.ensureCreated({
+    ...ref,
+    projectId: run.projectId,
+    image: flow.image ?? image,
+    hostId,
+    folders: { workspace, spool, config, socket },
+    memoryBytes: flow.resources.memoryBytes,
+    cpus: flow.resources.cpus,
+    deadline: new Date(now().getTime() + run.timeoutSeconds * 1_000),
+  });
+  logger.info({ containerId, adopted }, 'sandbox_created');
+  failpoint('start.created');
+  return containerId;
 }
