@@ -5,7 +5,7 @@ interface LogLine {
   msg: string;
   runId?: string;
   afterMs?: number;
-  askedAt?: string;
+  requestedAt?: string;
   index?: number;
 }
 
@@ -18,8 +18,8 @@ export function logTimestamps({ api, worker }: Service, runId: string) {
     received: Date.parse(admitted.time) - (admitted.afterMs ?? Number.NaN),
     admitted: at('run_admitted'),
     workflowStarted: at('workflow_started'),
-    preparing: Date.parse(find(lines, 'sandbox_opened').askedAt ?? ''),
-    ready: at('sandbox_opened'),
+    preparing: Date.parse(find(lines, 'sandbox_attached').requestedAt ?? ''),
+    ready: at('sandbox_attached'),
     created: at('sandbox_created'),
     started: at('sandbox_started'),
     configFetched: at('config_fetched'),

@@ -21,7 +21,7 @@ const alreadyEnded: StartResult = { outcome: 'already_ended' };
  * is checked before anything is created, and again when the container is running.
  */
 export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
-  const askedAt = deps.now().toISOString();
+  const requestedAt = deps.now().toISOString();
   const plan = await deps.runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return alreadyEnded;
   if (wasStarted(plan, ref)) return { outcome: 'already_started' };
@@ -34,7 +34,7 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
     throw new Error('another host owns this run');
   }
   const { logger } = attachment;
-  logger.debug({ askedAt }, 'sandbox_opened');
+  logger.debug({ requestedAt }, 'sandbox_attached');
   try {
     await prepareWorkspace(deps, attachment);
     const containerId = await ensureContainer(deps, attachment);
