@@ -2,7 +2,11 @@ import type { Logger } from 'pino';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
-import type { ContainerExit } from './resolve-end.ts';
+
+/** What the engine reports about a container that has exited. */
+export type ContainerExit =
+  | { kind: 'exited'; exitCode: number | null; oomKilled: boolean }
+  | { kind: 'missing' };
 
 export interface ExitWatch {
   exited: Promise<ContainerExit>;

@@ -1,3 +1,4 @@
+import type { TurnResult } from '../../../core/agent/turn-result.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
@@ -8,7 +9,7 @@ import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { OutputPipeline } from '../output/output.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
-import { resolveEnd } from './resolve-end.ts';
+import type { ContainerExit } from './exit-watch.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /**
@@ -73,4 +74,29 @@ export async function awaitExitAndDrain(
   failpoint('end.recorded');
   logger.info({ cause: stands, exitCode, denied: socket.denials() }, 'sandbox_ended');
   return { cause: stands, detail: stands === cause ? detail : null, exitCode };
+}
+
+interface EndEvidence {
+  exit: ContainerExit;
+  /** The last turn that the agent finished. */
+  turn: Pick<TurnResult, 'cause'> | null;
+}
+
+const killed = 137;
+
+/**
+ * Derives the cause of an end from the exit. A cause that was recorded earlier wins. A run is completed only
+ * if its agent has reported a result and exited with success.
+ */
+export function resolveEnd({ exit, turn }: EndEvidence): RunEnd {
+  if (exit.kind === 'missing') {
+    return { cause: 'max_reconnects_exceeded', detail: 'the container is gone', exitCode: null };
+  }
+  const { exitCode, oomKilled } = exit;
+  // If only a child ran out of memory, the exit code differs.
+  if (oomKilled && exitCode === killed) return { cause: 'out_of_memory', detail: null, exitCode };
+  if (turn?.cause) return { cause: turn.cause, detail: null, exitCode };
+  if (exitCode !== 0) return { cause: 'exited', detail: null, exitCode };
+  if (turn === null) return { cause: 'no_result', detail: null, exitCode };
+  return { cause: 'completed', detail: null, exitCode };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTurnResult } from '../../../../../core/agent/turn-result.ts';
-import { resolveEnd } from '../../../../../worker/sandbox/stop/resolve-end.ts';
+import { resolveEnd } from '../../../../../worker/sandbox/stop/finish-run.ts';
 
 const success = readTurnResult({ subtype: 'success', is_error: false, result: 'ok' });
 const failure = readTurnResult({ subtype: 'error_during_execution', is_error: true });
