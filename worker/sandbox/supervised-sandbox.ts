@@ -14,7 +14,7 @@ import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { createSessionController, type SessionController } from './session/session-controller.ts';
 import { missingExit, watchExit } from './stop/exit-watch.ts';
-import { awaitExitAndDrain, closeAfterResult } from './stop/finish-run.ts';
+import { closeAfterResult, finishRun } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
 import { createWatchdog, type Watchdog, watchForStall } from './stop/watchdog.ts';
 import { watchDiskUsage } from './workspace/quota-watchdog.ts';
@@ -96,7 +96,7 @@ function runToEnd(
   const { output, ownership, terminateFor } = supervision;
   const closing = closeAfterResult(deps, context, { tail: output.tail, ownership, terminateFor });
   closing.catch(() => undefined); // released before that
-  return awaitExitAndDrain(deps, context, supervision);
+  return finishRun(deps, context, supervision);
 }
 
 function gracefulStopFor(

@@ -8,7 +8,7 @@ import type { SandboxContext, SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { OutputPipeline } from '../output/output.ts';
 import type { Ownership } from '../ownership.ts';
-import { resolveEnd } from '../stop/finish-run.ts';
+import { awaitExitAndDrain, resolveEnd } from '../stop/finish-run.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
 import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
@@ -64,14 +64,9 @@ export function createSessionController(
     resume: pauser.resume,
     interrupt: createInterruptTurn({ context, turns: session.turns, ownership, newId: deps.newId }),
     async awaitExitAndSave() {
-      const exit = await context.exit.exited;
-      unsubscribe();
-      output.tail.finish();
-      await output.tail.done;
-      ownership.signal.throwIfAborted();
-      await output.tree.finish();
-      // Before the sandbox is released: a terminated one must not be followed by another.
-      await recorded();
+      void context.exit.exited.then(unsubscribe);
+      // A terminated sandbox is not followed by another: its cause is recorded before the release.
+      const exit = await awaitExitAndDrain(context, { output, ownership, recorded });
       await retryUntilAborted(saver.save, ownership.retry);
       const { runId, generation } = ref;
       const end = resolveEnd({ exit, turn: context.turns.last() });

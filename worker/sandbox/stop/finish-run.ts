@@ -50,30 +50,45 @@ function idleSince({
   return quietSince === null ? Number.POSITIVE_INFINITY : quietSince + times.stallTimeoutMs;
 }
 
+interface EndWatch {
+  output: OutputPipeline;
+  ownership: Ownership;
+  recorded: Watchdog['recorded'];
+}
+
+/** Waits for the end of a plain run's sandbox, and records the cause. The first recorded cause stays. */
+export async function finishRun(
+  { runs }: Pick<SandboxDeps, 'runs'>,
+  context: SandboxContext,
+  watch: EndWatch,
+): Promise<RunEnd> {
+  const { ref, turns, socket, logger } = context;
+  const exit = await awaitExitAndDrain(context, watch);
+  const { cause, detail, exitCode } = resolveEnd({ exit, turn: turns.last() });
+  const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+  const recorded = (await retryUntilAborted(record, watch.ownership.retry)) ?? cause;
+  failpoint('end.recorded');
+  logger.info({ cause: recorded, exitCode, denied: socket.denials() }, 'sandbox_ended');
+  return { cause: recorded, detail: recorded === cause ? detail : null, exitCode };
+}
+
 /**
- * Waits for the exit, reads the output to its last byte, and then records how the run ended. If the watchdog
- * terminated the sandbox, its cause is recorded first.
+ * Waits for the exit and reads the output to its last byte. If the watchdog terminated the sandbox, its cause
+ * is recorded by then. Rejects if this process releases the sandbox.
  */
 export async function awaitExitAndDrain(
-  { runs }: Pick<SandboxDeps, 'runs'>,
-  { ref, exit, turns, socket, logger }: SandboxContext,
-  on: { output: OutputPipeline; ownership: Ownership; recorded: Watchdog['recorded'] },
-): Promise<RunEnd> {
-  const { output, ownership } = on;
-  const how = await exit.exited;
+  { exit }: SandboxContext,
+  { output, ownership, recorded }: EndWatch,
+): Promise<ContainerExit> {
+  const containerExit = await exit.exited;
   failpoint('end.exited');
   output.tail.finish();
   await output.tail.done;
   failpoint('end.read');
   ownership.signal.throwIfAborted();
   await output.tree.finish();
-  await on.recorded();
-  const { cause, detail, exitCode } = resolveEnd({ exit: how, turn: turns.last() });
-  const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
-  const stands = (await retryUntilAborted(record, ownership.retry)) ?? cause;
-  failpoint('end.recorded');
-  logger.info({ cause: stands, exitCode, denied: socket.denials() }, 'sandbox_ended');
-  return { cause: stands, detail: stands === cause ? detail : null, exitCode };
+  await recorded();
+  return containerExit;
 }
 
 interface EndEvidence {
