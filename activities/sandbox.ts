@@ -1,4 +1,4 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { RunEnd } from '../core/runs/end-cause.ts';
 import {
   failureTypes,
@@ -6,7 +6,6 @@ import {
   type SandboxRef,
   type TurnOutcome,
 } from '../workflows/shared/activities.ts';
-import { withHeartbeat } from './with-heartbeat.ts';
 
 /** Owns this host's sandboxes independently of any activity. */
 export interface SandboxSupervisor {
@@ -50,6 +49,22 @@ export function createSandboxActivities(supervisor: SandboxSupervisor): HostActi
     /** A second call removes what the first has left, if anything. */
     removeSandbox: (ref) => withHeartbeat(() => supervisor.remove(ref)),
   };
+}
+
+const heartbeatEveryMs = 3_000;
+
+/**
+ * Sends heartbeats by a timer while the work is in progress. On cancellation, for example when the worker
+ * shuts down, it detaches from the work at once. The next attempt attaches to it again.
+ */
+async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), heartbeatEveryMs);
+  try {
+    return await Promise.race([work(context.cancellationSignal), context.cancelled]);
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** `detail` is worded for the run's owner. The error's cause is not, and is not passed on. */
