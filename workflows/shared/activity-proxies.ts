@@ -1,13 +1,11 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
-import {
-  hostActivityOptions,
-  runActivityOptions,
-  sessionActivityOptions,
-} from './activity-options.ts';
-import type { RunTimeouts } from './run-timeouts.ts';
+// The activities as functions, with every timeout and retry policy of the workflows.
 
-/** The activities as functions, each bound to its own options. */
+import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
+import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
+import type { RunTimeouts } from './run-timeouts.ts';
+import { webhookRetry } from './webhook-retry.ts';
+
 export function runActivities(
   instance: string,
   timeouts: RunTimeouts,
@@ -48,5 +46,128 @@ export function hostActivities(
     stopSandbox: proxyActivities<Activities>(options.stopSandbox).stopSandbox,
     snapshotWorkspace: proxyActivities<Activities>(options.snapshotWorkspace).snapshotWorkspace,
     removeSandbox: proxyActivities<Activities>(options.removeSandbox).removeSandbox,
+  };
+}
+
+type OptionsFor<A> = { [K in keyof A]: ActivityOptions };
+
+const second = 1_000;
+const minute = 60 * second;
+const day = 24 * 60 * minute;
+
+const backoff = {
+  initialInterval: 1 * second,
+  backoffCoefficient: 2,
+  maximumInterval: 10 * second,
+};
+
+function runActivityOptions(
+  instance: string,
+  timeouts: RunTimeouts,
+  firstWebhookAttempt = 1,
+): OptionsFor<RunActivities> {
+  const shortActivity = {
+    taskQueue: runQueue(instance),
+    startToCloseTimeout: 30 * second,
+    scheduleToCloseTimeout: 1 * day,
+    retry: backoff,
+  };
+  return {
+    claimSlot: {
+      ...shortActivity,
+      summary: 'wait for a free slot',
+      scheduleToCloseTimeout: timeouts.noCapacityMs,
+      retry: { initialInterval: timeouts.slotPollMs, backoffCoefficient: 1 },
+      cancellationType: 'TRY_CANCEL',
+    },
+    recordCause: { ...shortActivity, summary: 'record why the run ends' },
+    endRun: { ...shortActivity, summary: 'end the run' },
+    deliverWebhook: {
+      taskQueue: webhookQueue(instance),
+      summary: 'deliver run.finished',
+      startToCloseTimeout: 20 * second,
+      scheduleToCloseTimeout: 1 * day,
+      retry: webhookRetry(firstWebhookAttempt),
+    },
+    dropWebhook: { ...shortActivity, summary: 'abandon the webhook' },
+    triggerScheduledRun: {
+      ...shortActivity,
+      summary: 'start a scheduled run',
+      scheduleToCloseTimeout: 10 * minute,
+    },
+  };
+}
+
+function sessionActivityOptions(
+  instance: string,
+  timeouts: RunTimeouts,
+): OptionsFor<SessionActivities> {
+  const { claimSlot, endRun } = runActivityOptions(instance, timeouts);
+  return {
+    claimSessionSlot: { ...claimSlot, summary: 'claim a slot for the next sandbox' },
+    failTurn: { ...endRun, summary: 'fail the message that got no slot' },
+    getSessionIdleness: { ...endRun, summary: 'get how long the session is idle' },
+  };
+}
+
+/**
+ * The host counts as lost if none of its workers starts a task within `hostScheduleToStartMs`. The
+ * heartbeat timeout lets Temporal retry an attempt within seconds after its worker died.
+ */
+function hostActivityOptions(
+  instance: string,
+  hostId: string,
+  timeouts: RunTimeouts,
+): OptionsFor<HostActivities> {
+  const hostActivity = {
+    taskQueue: hostQueue(instance, hostId),
+    scheduleToStartTimeout: timeouts.hostScheduleToStartMs,
+    heartbeatTimeout: timeouts.heartbeatMs,
+    retry: backoff,
+    cancellationType: 'TRY_CANCEL',
+  } as const;
+  const longActivity = {
+    ...hostActivity,
+    taskQueue: followQueue(instance, hostId),
+    startToCloseTimeout: timeouts.runMs + 30 * minute,
+    scheduleToCloseTimeout: timeouts.runMs + 60 * minute,
+  };
+  return {
+    startSandbox: {
+      ...hostActivity,
+      summary: `start the sandbox on ${hostId}`,
+      startToCloseTimeout: 2 * minute,
+      scheduleToCloseTimeout: timeouts.startMs,
+    },
+    followRun: { ...longActivity, summary: `follow the agent on ${hostId}` },
+    runTurn: {
+      ...longActivity,
+      summary: `run a turn on ${hostId}`,
+      retry: { ...backoff, initialInterval: second / 10 },
+    },
+    interruptTurn: {
+      ...hostActivity,
+      summary: `interrupt the turn on ${hostId}`,
+      startToCloseTimeout: 30 * second,
+      scheduleToCloseTimeout: 2 * minute,
+    },
+    stopSandbox: {
+      ...hostActivity,
+      summary: `stop the sandbox on ${hostId}`,
+      startToCloseTimeout: 3 * minute,
+      scheduleToCloseTimeout: 10 * minute,
+    },
+    snapshotWorkspace: {
+      ...hostActivity,
+      summary: `snapshot the workspace on ${hostId}`,
+      startToCloseTimeout: timeouts.snapshotMs,
+      scheduleToCloseTimeout: timeouts.snapshotMs,
+    },
+    removeSandbox: {
+      ...hostActivity,
+      summary: `remove the sandbox from ${hostId}`,
+      startToCloseTimeout: 2 * minute,
+      scheduleToCloseTimeout: 10 * minute,
+    },
   };
 }
