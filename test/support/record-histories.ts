@@ -65,7 +65,7 @@ function stories(): Record<string, Story> {
     },
     'sandbox-lost': {
       run: fakeRun({
-        followRun: async () => fail('the sandbox is gone', failureTypes.sandboxLost),
+        followRun: async () => fail('the sandbox is gone', 'SandboxLost'),
       }),
       act: async () => {},
     },

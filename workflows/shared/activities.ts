@@ -95,9 +95,8 @@ export interface HostActivities {
  */
 export interface Activities extends RunActivities, SessionActivities, HostActivities {}
 
-/** Failure types that a workflow tells apart. Other failures are retried until the timeout. */
+/** Failures that Temporal shows by type. The message of `startFailed` is shown to the run's owner. */
 export const failureTypes = {
   noCapacity: 'NoCapacity',
   startFailed: 'ContainerStartFailed',
-  sandboxLost: 'SandboxLost',
 } as const;

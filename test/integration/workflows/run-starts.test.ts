@@ -118,7 +118,7 @@ describe('an unresponsive host', () => {
   it('ends the run when its sandbox is lost', async () => {
     const run = fakeRun({
       followRun: async () => {
-        throw ApplicationFailure.nonRetryable('gone', failureTypes.sandboxLost);
+        throw ApplicationFailure.nonRetryable('gone', 'SandboxLost');
       },
     });
     const handle = await world.startRun(run.activities);
