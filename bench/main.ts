@@ -1,15 +1,25 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+// Measures the selected scenarios on the servers of the environment, prints the table and writes
+// every sample to a file. The exit code is 1 if a target is missed.
+
+import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
 import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { type BenchOptions, readArguments } from './arguments.ts';
-import { type Comparison, compare, type Iteration } from './measure/compare.ts';
-import type { Target } from './measure/scenario.ts';
-import type { SurveyResult } from './measure/survey.ts';
-import { isMissed } from './measure/verdict.ts';
-import { describeMachine } from './report/machine.ts';
-import { comparisonText, summaryText, three } from './report/table.ts';
-import { knownIds, surveys, targets } from './targets.ts';
+import { counters } from './counters/counters.ts';
+import { describeEnvironment, type Environment, readEnvironment } from './measure/environment.ts';
+import {
+  type Results,
+  readGates,
+  resultsFolder,
+  type ScenarioResult,
+  writeResults,
+} from './measure/results.ts';
+import { type Iteration, runScenario } from './measure/runner.ts';
+import type { Scenario } from './measure/scenario.ts';
+import { rowsOf, tableText, three } from './measure/table.ts';
+import { ratioOf } from './measure/verdict.ts';
+import { scenarios } from './scenarios/index.ts';
+import { plantedDelayVariable } from './service/bench-service.ts';
 
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -18,54 +28,50 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 await main().catch(exitWithError);
 
 async function main(): Promise<void> {
-  const options = readArguments(process.argv.slice(2), knownIds);
-  const isSelected = ({ id }: { id: string }): boolean =>
-    options.ids.length === 0 || options.ids.includes(id);
-  const machine = await describeMachine();
-  say(
-    Object.entries(machine)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(' · '),
-  );
-
-  const comparisons: Comparison[] = [];
-  for (const target of targets.filter(isSelected)) comparisons.push(await measure(target, options));
-  const surveyed: Record<string, SurveyResult['data']> = {};
-  for (const survey of surveys.filter(isSelected)) {
-    end.signal.throwIfAborted();
-    const { text, data } = await survey.run(options);
-    surveyed[survey.id] = data;
-    say(`\n${survey.id}  ${survey.title}\n${text}`);
-  }
-  if (comparisons.length > 0) say(`\n${summaryText(comparisons)}`);
-
-  const file = options.out ?? usualFile();
-  mkdirSync(dirname(file), { recursive: true });
-  const measured = { at: new Date().toISOString(), machine, comparisons, surveys: surveyed };
-  writeFileSync(file, `${JSON.stringify(measured, null, 2)}\n`);
-  say(`\nAll figures: ${file}`);
-  if (comparisons.some(({ verdict }) => isMissed(verdict))) process.exitCode = 1;
+  if (process.argv[2] === counters.id) return say((await counters.run()).text);
+  const options = readArguments(process.argv.slice(2), scenarios);
+  const { plantedDelayMs } = options;
+  if (plantedDelayMs > 0) process.env[plantedDelayVariable] = String(plantedDelayMs);
+  const environment = await readEnvironment();
+  say(describeEnvironment(environment));
+  if (plantedDelayMs > 0) say(`Every request sleeps ${plantedDelayMs} ms.`);
+  const at = new Date().toISOString();
+  const measured: ScenarioResult[] = [];
+  for (const scenario of options.scenarios) measured.push(await measure(scenario, options));
+  const results: Results = { at, plantedDelayMs, environment, scenarios: measured };
+  const rows = rowsOf(results, readGates());
+  say(`\n${tableText(rows)}`);
+  const file = options.out ?? defaultFile(options, environment);
+  writeResults(file, results);
+  say(`\nAll samples: ${file}`);
+  if (rows.some(({ verdict }) => verdict === 'missed')) process.exitCode = 1;
 }
 
-async function measure(target: Target, options: BenchOptions): Promise<Comparison> {
-  say(`\n${target.id} …`);
-  const comparison = await compare(target, {
-    ...options,
+async function measure(scenario: Scenario, options: BenchOptions): Promise<ScenarioResult> {
+  const { id, targets } = scenario;
+  say(`\n${targets.map((target) => `${target.id}  ${target.title}`).join('\n')}`);
+  const iterations = await runScenario(scenario, {
+    iterations: options.iterations,
     signal: end.signal,
-    onIteration: (iteration, number) => say(`    ${number}: ${formatIteration(iteration)}`),
+    onIteration: (iteration, number) => say(lineOf(scenario, iteration, number)),
   });
-  say(comparisonText(comparison));
-  return comparison;
+  return { id, targets, iterationsPlanned: scenario.iterations, iterations };
 }
 
-function formatIteration({ ours, limit, ratio, noise }: Iteration): string {
-  const [first, second] = [ours, limit].map((side) => side.map(({ value }) => three(value)));
-  return `${ratio.toFixed(2)}  (${first?.join(', ')} / ${second?.join(', ')}; spin ${noise.spinMs.toFixed(0)} ms)`;
+function lineOf({ targets }: Scenario, iteration: Iteration, number: number): string {
+  const { isWarmUp, noise } = iteration;
+  const ratios = targets.map(({ id }) => `${id} ${three(ratioOf(iteration, id))}`);
+  const others = `other programs ${noise.otherCpus.toFixed(2)} CPUs, steal ${noise.steal.toFixed(2)}`;
+  const name = isWarmUp ? 'warm-up' : String(number);
+  return `  ${name}: ${ratios.join(', ')}  (${others}${noise.isNoisy ? ', noisy' : ''})`;
 }
 
-function usualFile(): string {
-  const name = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  return join(repository, '.cache/bench', `${name}.json`);
+/** Only a whole run belongs to the committed results. */
+function defaultFile({ isWhole }: BenchOptions, environment: Environment): string {
+  const time = new Date().toISOString().slice(0, 16).replaceAll(/[-:]/g, '');
+  const { cores, runtime, temporalStore, commit } = environment;
+  const name = `${time}-${commit}-${cores}cores-${runtime}-${temporalStore}.json`;
+  return join(isWhole ? resultsFolder : join(repository, '.cache/bench'), name);
 }
 
 function say(text: string): void {

@@ -1,23 +1,58 @@
-// Measures the service against its limits, on a separate stack. Only one bench may run at a time,
-// because two would disturb each other. The exit code is 1 if a target is missed. Arguments are
-// checked before anything is started.
+// `npm run bench` measures on a separate stack. Only one bench may run at a time, because two would
+// disturb each other. Arguments are checked before anything is started.
 
 import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
-import { exitWithError } from '../dev/lib/setup-error.ts';
+import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
+import { ensureGvisorEngine } from '../dev/stack/servers/gvisor-engine.ts';
+import { ensureTemporalServer, stopTemporalServer } from '../dev/stack/servers/temporal-server.ts';
+import { stackNames } from '../dev/stack/stack-names.ts';
 import { runInForeground } from '../dev/test-runner/run-in-foreground.ts';
-import { withFreshStack } from '../dev/test-runner/test-stack-runner.ts';
-import { readArguments } from './arguments.ts';
-import { knownIds } from './targets.ts';
+import { type TestStack, withFreshStack } from '../dev/test-runner/test-stack-runner.ts';
+import { type BenchOptions, readArguments } from './arguments.ts';
+import { scenarios } from './scenarios/index.ts';
 
 const program = join(repository, 'bench/main.ts');
 
 await bench(process.argv.slice(2)).catch(exitWithError);
 
 async function bench(args: string[]): Promise<void> {
-  readArguments(args, knownIds);
-  const code = await withFreshStack('bench', ({ env, signal }) =>
-    runInForeground(process.execPath, [program, ...args], { env, signal }),
-  );
+  const options = readArguments(args[0] === 'counters' ? [] : args, scenarios);
+  const code = await withFreshStack(stackNames.bench, async (stack) => {
+    try {
+      const env = { ...stack.env, ...(await otherServers(stack, options)) };
+      return await runInForeground(process.execPath, [program, ...args], {
+        env,
+        signal: stack.signal,
+      });
+    } finally {
+      await stopTemporalServer(stack.folders);
+    }
+  });
   process.exitCode = code === 0 ? 0 : 1;
+}
+
+async function otherServers(
+  { folders, env }: TestStack,
+  { runtime, temporal }: BenchOptions,
+): Promise<Record<string, string>> {
+  const postgresUrl = env['TEST_POSTGRES_URL'] ?? '';
+  return {
+    ...(temporal === 'postgres'
+      ? { TEST_TEMPORAL_ADDRESS: await ensureTemporalServer(folders, postgresUrl) }
+      : {}),
+    ...(runtime === 'runsc' ? await gvisorEngine({ folders, env }) : {}),
+  };
+}
+
+async function gvisorEngine({ folders, env }: Pick<TestStack, 'folders' | 'env'>) {
+  const { socket, reason } = await ensureGvisorEngine({
+    folders,
+    stackSocket: (env['TEST_DOCKER_HOST'] ?? '').slice('unix://'.length),
+    images: [env['TEST_SANDBOX_IMAGE'], env['TEST_SCRIPTED_IMAGE']].filter(
+      (tag) => tag !== undefined,
+    ),
+  });
+  if (socket === undefined) throw new SetupError(`No engine here has gVisor: ${reason}.`);
+  return { TEST_DOCKER_HOST: `unix://${socket}`, TEST_SANDBOX_RUNTIME: 'runsc' };
 }

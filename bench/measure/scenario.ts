@@ -1,15 +1,15 @@
-/**
- * One measurement of one side: the compared value, and secondary values of the same measurement.
- */
+/** One measurement of one side. */
 export interface Sample {
-  value: number;
+  /** One value for each target of the scenario, by its id. */
+  values: Record<string, number>;
+  /** Further values of the same measurement, which have no target. */
   also?: Record<string, number>;
-  /** The load generator's share of one CPU. A generator near 1 is itself the bottleneck. */
-  generatorShare?: number;
+  /** CPU time of load generators in other processes. That of this process is measured anyway. */
+  generatorCpuMs?: number;
 }
 
 /** The service and its limit, ready to be measured alternately. */
-export interface Scenario {
+export interface OpenScenario {
   ours(): Promise<Sample>;
   limit(): Promise<Sample>;
   close(): Promise<void>;
@@ -17,12 +17,22 @@ export interface Scenario {
 
 export interface Target {
   id: string;
-  /** Describes what is compared with what. */
+  /** What is compared with what. */
   title: string;
   unit: string;
-  /** Bounds of the ratio ours/limit. */
   better: 'less' | 'more';
+  /** The ratio that the project aims at. Gates are in gates.json. */
   goal: number;
-  gate: number;
-  open(): Promise<Scenario>;
+}
+
+export interface Scenario {
+  /** Selects the scenario on the command line, as does the id of each target. */
+  id: string;
+  targets: readonly Target[];
+  /** Fixed beforehand: results never decide how many iterations are made. */
+  iterations: number;
+  warmUps: number;
+  /** Why the scenario cannot be measured on gVisor. Absent if it can. */
+  runcOnly?: string;
+  open(): Promise<OpenScenario>;
 }

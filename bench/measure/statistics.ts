@@ -3,13 +3,6 @@ export interface Interval {
   high: number;
 }
 
-interface Summary {
-  min: number;
-  p50: number;
-  p90: number;
-  p95: number;
-}
-
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
@@ -21,15 +14,6 @@ export function quantile(values: readonly number[], share: number): number {
   const below = sorted[Math.floor(rank)] ?? Number.NaN;
   const above = sorted[Math.ceil(rank)] ?? below;
   return below + (above - below) * (rank - Math.floor(rank));
-}
-
-export function summaryOf(values: readonly number[]): Summary {
-  return {
-    min: quantile(values, 0),
-    p50: quantile(values, 0.5),
-    p90: quantile(values, 0.9),
-    p95: quantile(values, 0.95),
-  };
 }
 
 const resamples = 4_000;
@@ -46,6 +30,8 @@ export function medianInterval(values: readonly number[]): Interval {
   const tail = (1 - confidence) / 2;
   return { low: quantile(medians, tail), high: quantile(medians, 1 - tail) };
 }
+
+export const overlaps = (a: Interval, b: Interval): boolean => a.low <= b.high && b.low <= a.high;
 
 /** mulberry32 */
 function seededRandom(seed: number): () => number {

@@ -1,6 +1,4 @@
-import type { BenchOptions } from '../arguments.ts';
-
-export interface SurveyResult {
+interface SurveyResult {
   /** For people. */
   text: string;
   /** For the result file. */
@@ -11,5 +9,5 @@ export interface SurveyResult {
 export interface Survey {
   id: string;
   title: string;
-  run(options: BenchOptions): Promise<SurveyResult>;
+  run(): Promise<SurveyResult>;
 }

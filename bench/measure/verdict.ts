@@ -1,46 +1,95 @@
+import type { Iteration } from './runner.ts';
 import type { Target } from './scenario.ts';
-import type { Interval } from './statistics.ts';
+import { type Interval, median, medianInterval, quantile } from './statistics.ts';
 
-export type Verdict = 'goal met' | 'gate met' | 'above gate' | 'below gate' | 'inconclusive';
+/** All figures of one target, as they are stored. */
+export interface Measurement {
+  target: Target;
+  /** The scenario's fixed number of counted iterations, which the command line may override. */
+  iterationsPlanned: number;
+  iterations: Iteration[];
+}
 
-const narrowShare = 0.07;
-/** With fewer iterations, every verdict is inconclusive. */
-const iterationsNeeded = 15;
-const generatorMost = 0.9;
+interface SideSummary {
+  p50: number;
+  p95: number;
+}
 
-/** Whether the result fails the command. An inconclusive result does not. */
-export const isMissed = (verdict: Verdict): boolean =>
-  verdict === 'above gate' || verdict === 'below gate';
-
-export interface Measured {
+export interface Summary {
+  /** The median of the ratios within counted iterations. */
   ratio: number;
   interval: Interval;
-  /** The number of counted iterations. */
-  count: number;
-  generatorShare: number | null;
+  ours: SideSummary;
+  limit: SideSummary;
+  counted: number;
+  noisy: number;
+  generatorShare: number;
 }
 
-/** Whether the interval is within ±7 % of the median. */
-export function isNarrow(ratio: number, { low, high }: Interval): boolean {
-  return Math.max(high - ratio, ratio - low) <= ratio * narrowShare;
+export type Verdict = 'met' | 'missed' | 'inconclusive' | 'no gate';
+
+const generatorMost = 0.9;
+const noisyMost = 0.25;
+
+export function summarize({ target: { id }, iterations }: Measurement): Summary {
+  const counted = iterations.filter(({ isWarmUp }) => !isWarmUp);
+  const valuesOf = (side: 'ours' | 'limit'): number[] =>
+    counted.flatMap((iteration) => iteration[side].map(({ values }) => values[id] ?? Number.NaN));
+  const ratios = counted.map((iteration) => ratioOf(iteration, id));
+  const shares = (['ours', 'limit'] as const).map((side) =>
+    median(counted.flatMap((each) => each[side].map(({ generatorShare }) => generatorShare))),
+  );
+  return {
+    ratio: median(ratios),
+    interval: medianInterval(ratios),
+    ours: sideOf(valuesOf('ours')),
+    limit: sideOf(valuesOf('limit')),
+    counted: counted.length,
+    noisy: counted.filter(({ noise }) => noise.isNoisy).length,
+    generatorShare: Math.max(...shares),
+  };
 }
+
+/** Of the sums of both samples of each side. */
+export function ratioOf({ ours, limit }: Iteration, id: string): number {
+  const sum = (samples: Iteration['ours']): number =>
+    samples.reduce((total, { values }) => total + (values[id] ?? Number.NaN), 0);
+  return sum(ours) / sum(limit);
+}
+
+/** Compares the worse end of the interval, not the median, with the gate. */
+export function verdictOf(
+  { target: { better }, iterationsPlanned }: Measurement,
+  { interval, counted, noisy, generatorShare }: Summary,
+  gate: number | undefined,
+): Verdict {
+  if (counted < iterationsPlanned || noisy > counted * noisyMost) return 'inconclusive';
+  if (generatorShare > generatorMost) return 'inconclusive';
+  if (gate === undefined) return 'no gate';
+  const isMet = better === 'less' ? interval.high <= gate : interval.low >= gate;
+  return isMet ? 'met' : 'missed';
+}
+
+/** By the worse end of the interval, as with the gate. */
+export function missesGoal({ better, goal }: Target, { interval }: Summary): boolean {
+  return better === 'less' ? interval.high > goal : interval.low < goal;
+}
+
+const roomMs = 10;
+const roomShare = 0.1;
 
 /**
- * Compares the worse end of the interval, not the median, with the bounds. A wide interval is
- * inconclusive, because the machine was too noisy, unless even its better end is beyond the gate.
+ * The gate that a measurement sets for later ones: the worse end of its interval, with room for
+ * 10 % of it or for 10 ms, whichever is less. So a delay of 20 ms always misses the gate.
  */
-export function verdictOf(
-  { better, goal, gate }: Pick<Target, 'better' | 'goal' | 'gate'>,
-  { ratio, interval, count, generatorShare }: Measured,
-): Verdict {
-  if (count < iterationsNeeded || (generatorShare ?? 0) > generatorMost) return 'inconclusive';
-  const [best, worst] =
-    better === 'less' ? [interval.low, interval.high] : [interval.high, interval.low];
-  const meets = (value: number, bound: number): boolean =>
-    better === 'less' ? value <= bound : value >= bound;
-  if (meets(worst, goal)) return 'goal met';
-  if (meets(worst, gate)) return 'gate met';
-  const isFailed = !meets(best, gate) || isNarrow(ratio, interval);
-  if (!isFailed) return 'inconclusive';
-  return better === 'less' ? 'above gate' : 'below gate';
+export function gateFrom({ target }: Measurement, { interval, limit }: Summary): number {
+  const room = target.unit === 'ms' ? roomMs / limit.p50 : Number.POSITIVE_INFINITY;
+  const worst = target.better === 'less' ? interval.high : interval.low;
+  const margin = Math.min(worst * roomShare, room);
+  return Number((target.better === 'less' ? worst + margin : worst - margin).toPrecision(3));
 }
+
+const sideOf = (values: number[]): SideSummary => ({
+  p50: quantile(values, 0.5),
+  p95: quantile(values, 0.95),
+});

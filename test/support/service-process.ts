@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { repository } from '../../dev/lib/folders.ts';
 import { compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
@@ -33,6 +34,8 @@ export interface ProcessOptions {
   program: string;
   env: Record<string, string>;
   logDir: string;
+  /** Runs the .ts file of the repository instead, as the image does. */
+  sources?: boolean;
   ready(process: { logSince: () => string }): Promise<boolean> | boolean;
 }
 
@@ -45,11 +48,11 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   const log = (): string => readFileSync(logFile, 'utf8');
 
   async function start(env: Record<string, string> = {}): Promise<void> {
-    const folder = await compiledService();
+    const [folder, program] = await locate(options);
     const output = createWriteStream(logFile, { flags: 'a' });
     await once(output, 'open');
     const seen = log().length;
-    const started = spawn(process.execPath, [options.program], {
+    const started = spawn(process.execPath, [program], {
       cwd: folder,
       env: { ...options.env, ...env },
       stdio: ['ignore', output, output],
@@ -93,6 +96,11 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
     exited,
     log,
   };
+}
+
+async function locate({ program, sources }: ProcessOptions): Promise<[string, string]> {
+  if (!sources) return [await compiledService(), program];
+  return [repository, program.replace(/\.js$/, '.ts')];
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>

@@ -30,6 +30,8 @@ export interface ServiceOptions {
   agent?: 'scripted' | 'real';
   env?: Record<string, string>;
   flow?: Partial<NewFlow>;
+  /** Runs the sources, as the image does, instead of compiled files. */
+  sources?: true;
 }
 
 /** The whole service as child processes, with a project, a flow and a key. */
@@ -95,10 +97,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ANTHROPIC_BASE_URL: model.url,
     ...options.env,
   };
+  const sources = options.sources === true;
   const others: ServiceProcess[] = [];
   const dataDirs = [dataDir];
-  const api = apiProcess({ name: 'api', env, logDir: dataDir }, url);
-  const worker = workerProcess({ name: 'worker', env: workerEnv, logDir: dataDir });
+  const api = apiProcess({ name: 'api', env, logDir: dataDir, sources }, url);
+  const worker = workerProcess({ name: 'worker', env: workerEnv, logDir: dataDir, sources });
   const { sandboxes } = openDocker({ dockerHost: env.DOCKER_HOST, instance });
   const tenant = await createTenant(database, secrets.encryptionKey, options.flow);
 
@@ -170,7 +173,7 @@ async function prepareDataDir(dataDir: string): Promise<void> {
   copyFileSync(codePath, join(dataDir, 'cache', basename(codePath)));
 }
 
-type Program = Pick<ProcessOptions, 'name' | 'env' | 'logDir'>;
+type Program = Pick<ProcessOptions, 'name' | 'env' | 'logDir' | 'sources'>;
 
 const apiProcess = (program: Program, url: string): ServiceProcess =>
   serviceProcess({ ...program, program: 'api/main.js', ready: () => answers(`${url}/readyz`) });

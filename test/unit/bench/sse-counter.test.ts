@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSseCounter } from '../../../bench/support/sse-counter.ts';
+import { createSseCounter } from '../../../bench/service/sse-counter.ts';
 
 const frame = (id: number) => `id: ${id}\nevent: assistant\ndata: {"text":"größer id: 9"}\n\n`;
 

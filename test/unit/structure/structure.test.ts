@@ -6,7 +6,6 @@ import { unusedExports } from './unused-exports.ts';
 
 /** Temporal loads the workflows of these files by name. */
 const bundled = new Set([
-  'bench/chat/empty-workflow.ts',
   'test/fixtures/changed-workflow/index.ts',
   'test/fixtures/counting-workflow/index.ts',
   'workflows/index.ts',

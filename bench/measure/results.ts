@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { repository } from '../../dev/lib/folders.ts';
+import type { Environment } from './environment.ts';
+import type { Iteration } from './runner.ts';
+import type { Target } from './scenario.ts';
+import type { Measurement } from './verdict.ts';
+
+export interface ScenarioResult {
+  id: string;
+  targets: readonly Target[];
+  iterationsPlanned: number;
+  iterations: Iteration[];
+}
+
+/** Everything that one run of the command has measured. */
+export interface Results {
+  at: string;
+  /** The sleep that was planted on the path of a request. 0 in every published run. */
+  plantedDelayMs: number;
+  environment: Environment;
+  scenarios: ScenarioResult[];
+}
+
+export type Gates = Record<string, number>;
+
+export const resultsFolder = join(repository, 'bench/results');
+const gatesFile = join(repository, 'bench/gates.json');
+
+export function measurementsOf({ scenarios }: Results): Measurement[] {
+  return scenarios.flatMap(({ targets, iterationsPlanned, iterations }) =>
+    targets.map((target) => ({ target, iterationsPlanned, iterations })),
+  );
+}
+
+/** One iteration a line, so that the committed files have readable differences. */
+export function writeResults(file: string, { scenarios, ...head }: Results): void {
+  const parts = scenarios.map(({ iterations, ...scenario }) => {
+    const lines = iterations.map((iteration) => JSON.stringify(roundNumbers(iteration)));
+    return `${JSON.stringify(scenario).slice(0, -1)},"iterations":[\n${lines.join(',\n')}\n]}`;
+  });
+  const text = `${JSON.stringify(head).slice(0, -1)},\n"scenarios":[\n${parts.join(',\n')}\n]}\n`;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+export function readResults(file: string): Results {
+  return JSON.parse(readFileSync(file, 'utf8')) as Results; // written by writeResults
+}
+
+/** The newest published run of each environment: gVisor and other stores of Temporal are separate. */
+export function latestResults(folder: string = resultsFolder): Results[] {
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const all = files
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => readResults(join(folder, file)))
+    .filter(({ plantedDelayMs }) => plantedDelayMs === 0)
+    .sort((a, b) => a.at.localeCompare(b.at));
+  const byKind = new Map(all.map((results) => [kindOf(results), results]));
+  return [...byKind.entries()].sort(([a], [b]) => a.localeCompare(b)).map(([, latest]) => latest);
+}
+
+/** Sorts runc with Temporal's development store first: the README shows the first kind. */
+export function kindOf({ environment }: Pick<Results, 'environment'>): string {
+  const { runtime = '', temporalStore = '', cores = '' } = environment;
+  const isUsual = runtime === 'runc' && temporalStore === 'sqlite';
+  return `${isUsual ? 'a' : 'b'} ${runtime}, ${cores} cores, Temporal on ${temporalStore}`;
+}
+
+export function readGates(): Gates {
+  return JSON.parse(readFileSync(gatesFile, 'utf8')) as Gates; // written by writeGates
+}
+
+export function writeGates(gates: Gates): void {
+  writeFileSync(gatesFile, `${JSON.stringify(gates, null, 2)}\n`);
+}
+
+/** Six significant digits: more would only be noise. */
+function roundNumbers(iteration: Iteration): unknown {
+  const text = JSON.stringify(iteration, (_key, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(6)) : value,
+  );
+  return JSON.parse(text);
+}
