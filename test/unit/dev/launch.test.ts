@@ -1,70 +1,98 @@
-import { execFileSync, spawn } from 'node:child_process';
+// Node 20 and npm are stand-ins: the first is this Node, which reports another version to the
+// launcher, and the second installs a link to this Node.
+
 import { once } from 'node:events';
 import {
   cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
+import { createLauncher } from '../../support/launcher.ts';
 
-const copied = ['dev/launch.mjs', 'dev/from-source/base-image/package-lock.json'];
-const program = `
-import { execFileSync } from 'node:child_process';
-const child: string = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim();
-const [action, value] = process.argv.slice(2);
-if (action === 'wait') {
-  process.on('SIGTERM', () => process.exit(42));
-  setInterval(() => {}, 1000);
-}
-console.log(JSON.stringify({ node: process.version, child, args: process.argv.slice(2) }));
-if (action === 'exit') process.exit(Number(value));
-if (action === 'die') process.kill(process.pid, 'SIGKILL');`;
+const newer = `node-${process.platform}-${process.arch}`;
+const pinned = JSON.parse(
+  readFileSync(join(repository, 'dev/from-source/base-image/package-lock.json'), 'utf8'),
+) as { packages: Record<string, { version: string; integrity: string }> }; // npm's format
+const pin = pinned.packages[`node_modules/${newer}`];
+
+/** Waits until as many calls have begun as NPM_CALLS says, so that they overlap. */
+const npm = `#!${process.execPath}
+const { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } = require('node:fs');
+const { NPM_LOG, NPM_CALLS = 1, NPM_INTEGRITY = '${pin?.integrity}' } = process.env;
+const prefix = process.argv[process.argv.indexOf('--prefix') + 1];
+appendFileSync(NPM_LOG, process.argv.at(-1) + '\\n');
+const clock = new Int32Array(new SharedArrayBuffer(4));
+while (readFileSync(NPM_LOG, 'utf8').split('\\n').length <= NPM_CALLS) Atomics.wait(clock, 0, 0, 5);
+mkdirSync(prefix + '/node_modules/${newer}/bin', { recursive: true });
+symlinkSync(process.execPath, prefix + '/node_modules/${newer}/bin/node');
+const packages = { 'node_modules/${newer}': { integrity: NPM_INTEGRITY } };
+writeFileSync(prefix + '/node_modules/.package-lock.json', JSON.stringify({ packages }));
+`;
+const pretend = `
+Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } });
+delete process.env.NODE_OPTIONS;`;
 
 let folder: string;
-let checkout: string;
-let cache: string;
-let olderNode: string;
+let log: string;
+let launcher: ReturnType<typeof createLauncher>;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'flowrun-launch-'));
-  checkout = join(folder, 'checkout');
-  cache = join(folder, 'cache');
-  for (const file of copied) cpSync(join(repository, file), join(checkout, file));
-  writeFileSync(join(checkout, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(checkout, 'package-lock.json'), '{"packages":{}}');
-  writeFileSync(join(checkout, 'program.ts'), program);
-  olderNode = ensureOlderNode();
+  log = join(folder, 'npm.log');
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/npm'), npm, { mode: 0o755 });
+  writeFileSync(join(folder, 'pretend.mjs'), pretend);
+  launcher = createLauncher(folder, process.execPath);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const environment = (env: Record<string, string>) => ({
+  NODE_OPTIONS: `--import=${join(folder, 'pretend.mjs')}`,
+  NPM_LOG: log,
+  PATH: [join(folder, 'bin'), process.env.PATH].join(delimiter),
+  ...env,
+});
+const launch = (args: string[], env: Record<string, string> = {}, bin?: string) =>
+  launcher.launch(args, environment(env), bin);
+
 test('an older Node fetches a newer one once, and runs the program and its children with it', async () => {
   const first = await launch(['a b', 'c']);
-  expect(first.err).toMatch(/^Fetching Node 24\.[\d.]+; this is 20\.[\d.]+\.\n$/);
-  const { node = '' } = first.report;
-  expect(node).toMatch(/^v24\./);
-  expect(first).toMatchObject({ code: 0, report: { child: node, args: ['a b', 'c'] } });
-
+  expect(first).toEqual({
+    code: 0,
+    signal: null,
+    err: `Fetching Node ${pin?.version}; this is 20.20.2.\n`,
+    report: { node: process.version, child: process.version, args: ['a b', 'c'] },
+  });
   const second = await launch([], { PATH: '/nowhere' });
-  expect(second).toMatchObject({ code: 0, err: '', report: { node, child: node } });
+  expect(second).toMatchObject({ code: 0, err: '', report: { child: process.version } });
+  expect(readFileSync(log, 'utf8')).toBe(`${newer}@${pin?.version}\n`);
 });
 
 test('two concurrent first starts leave one complete Node in the cache', async () => {
-  const shared = { FLOWRUN_CACHE: join(folder, 'shared-cache') };
+  const NPM_LOG = join(folder, 'both.log');
+  const shared = { FLOWRUN_CACHE: join(folder, 'shared-cache'), NPM_LOG, NPM_CALLS: '2' };
   const both = await Promise.all([launch([], shared), launch([], shared)]);
   for (const one of both)
-    expect(one).toMatchObject({ code: 0, report: { child: expect.any(String) } });
-  expect(readdirSync(shared.FLOWRUN_CACHE)).toEqual([
-    expect.stringMatching(/^node-\w+-\w+-24\.[\d.]+$/),
-  ]);
+    expect(one).toMatchObject({ code: 0, report: { child: process.version } });
+  expect(readdirSync(shared.FLOWRUN_CACHE)).toEqual([`${newer}-${pin?.version}`]);
+});
+
+test('a package that differs from the pinned one is neither run nor cached', async () => {
+  const other = { FLOWRUN_CACHE: join(folder, 'other-cache'), NPM_INTEGRITY: 'sha512-other' };
+  const { code, err, report } = await launch([], other);
+  expect({ code, report }).toEqual({ code: 1, report: {} });
+  expect(err).toContain('the package differs from the pinned one.');
+  expect(readdirSync(other.FLOWRUN_CACHE)).toEqual([]);
 });
 
 test('the exit code and the signal of the program are those of the launcher', async () => {
@@ -73,7 +101,7 @@ test('the exit code and the signal of the program are those of the launcher', as
 });
 
 test('a signal for the launcher reaches the program', async () => {
-  const child = start(['wait']);
+  const child = launcher.start(['wait'], environment({}));
   await once(child.stdout, 'data');
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([42, null]);
@@ -90,6 +118,7 @@ test('without npm, the launcher reports which Node is missing and caches nothing
 });
 
 test('under the name flowrun, the launcher starts the command line but installs no packages', async () => {
+  const { checkout } = launcher;
   const bin = join(folder, 'flowrun');
   symlinkSync(join(checkout, 'dev/launch.mjs'), bin);
   const before = await launch(['--help'], {}, bin);
@@ -103,44 +132,3 @@ test('under the name flowrun, the launcher starts the command line but installs 
   cpSync(join(checkout, 'program.ts'), join(checkout, 'deploy/command-line.ts'));
   expect((await launch(['--help'], {}, bin)).report.args).toEqual(['--help']);
 });
-
-interface Report {
-  node?: string;
-  child?: string;
-  args?: string[];
-}
-
-async function launch(args: string[], env: Record<string, string> = {}, bin?: string) {
-  const child = start(args, env, bin);
-  const ended = once(child, 'close');
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]; // documented by child_process
-  const report = (out === '' ? {} : JSON.parse(out)) as Report; // the program's own output
-  return { code, signal, err, report };
-}
-
-function start(args: string[], env: Record<string, string> = {}, bin?: string) {
-  const line = bin === undefined ? [join(checkout, 'dev/launch.mjs'), 'program.ts'] : [bin];
-  return spawn(olderNode, [...line, ...args], {
-    env: { ...process.env, FLOWRUN_CACHE: cache, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-/** The npm of this machine, or one from the npm registry. */
-function ensureOlderNode(): string {
-  const found = ['/usr/bin/node', '/usr/local/bin/node'].find(isOlder);
-  if (found !== undefined) return found;
-  const name = `node-${process.platform}-${process.arch}`;
-  const target = ['--no-save', '--no-package-lock', '--prefix', folder, `${name}@20.20.2`];
-  execFileSync('npm', ['install', ...target], { stdio: 'ignore' });
-  return join(folder, 'node_modules', name, 'bin/node');
-}
-
-function isOlder(node: string): boolean {
-  try {
-    return execFileSync(node, ['--version'], { encoding: 'utf8' }).startsWith('v20.');
-  } catch {
-    return false;
-  }
-}
