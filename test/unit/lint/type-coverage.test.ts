@@ -1,19 +1,21 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
 
 /** Files that `npm run typecheck` leaves out: packages, and files that must not compile. */
 const leftOut = /(?:^|\/)(?:node_modules|dist|\.cache)\/|^test\/fixtures\/lint\//;
 
+/** The files that the configuration of a project includes. */
 function checkedBy(project: string): string[] {
   const tsc = join(repository, 'node_modules/.bin/tsc');
-  const listing = spawnSync(tsc, ['-p', project, '--listFilesOnly'], {
+  const shown = execFileSync(tsc, ['-p', project, '--showConfig'], {
     cwd: repository,
     encoding: 'utf8',
   });
-  return listing.stdout.split('\n').map((path) => relative(repository, resolve(repository, path)));
+  const { files } = JSON.parse(shown) as { files: string[] }; // tsc's own format
+  return files.map((path) => join(project, path));
 }
 
 test('every TypeScript file is type-checked', () => {
