@@ -26,7 +26,7 @@ export function filesInCycles(graph: ImportGraph): string[] {
   return [...graph.keys()].filter((file) => reachableFrom(graph, file).has(file));
 }
 
-function reachableFrom(graph: ImportGraph, start: string): Set<string> {
+export function reachableFrom(graph: ImportGraph, start: string): Set<string> {
   const reached = new Set<string>();
   const queue = [...(graph.get(start) ?? [])];
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filesInCycles, importGraph, importsOf } from './import-graph.ts';
+import { serverExceptions, serverModules, serverNeeds } from './server-needs.ts';
 import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
 import { isCode, ownFiles, productFiles, readOwnFile } from './source-files.ts';
 import { unusedExports } from './unused-exports.ts';
@@ -36,6 +37,17 @@ describe('the source tree', () => {
 
   test('has files of at most 250 lines, and tests of at most 400', () => {
     expect(longFiles(code, readOwnFile)).toEqual([]);
+  });
+
+  test('has unit tests that start, build and download nothing', () => {
+    const needs = serverNeeds('test/unit', { files: code, read: readOwnFile });
+    const isExcepted = (need: string) => serverExceptions.some((file) => need.startsWith(file));
+    expect(needs.filter((need) => !isExcepted(need))).toEqual([]);
+    for (const file of serverExceptions) expect(needs.join('\n')).toContain(`${file}: `);
+  });
+
+  test.each(serverModules)('has %s, which unit tests must not import', (path) => {
+    expect(ownFiles().some((file) => file === path || file.startsWith(`${path}/`))).toBe(true);
   });
 });
 
@@ -80,6 +92,22 @@ describe('the checks of the source tree', () => {
     };
     const unused = unusedExports(Object.keys(texts), (file) => texts[file] ?? '');
     expect(unused).toEqual(['a/one.ts: unused']);
+  });
+
+  test('find a unit test that reaches a server or calls a builder, but not one with a type', () => {
+    const texts: Record<string, string> = {
+      'test/support/stack-env.ts': '',
+      'test/support/database.ts': "import { stackEnv } from './stack-env.ts';\n",
+      'test/unit/a.test.ts': "import { database } from '../support/database.ts';\n",
+      'test/unit/b.test.ts': "import type { Database } from '../support/database.ts';\n",
+      'test/unit/c.test.ts': "execFileSync(\n  'go', ['build']);\nspawn('tar', ['-x']);\n",
+      'test/integration/d.test.ts': "import { database } from '../support/database.ts';\n",
+    };
+    const files = Object.keys(texts);
+    expect(serverNeeds('test/unit', { files, read: (file) => texts[file] ?? '' })).toEqual([
+      'test/unit/a.test.ts: test/support/stack-env.ts',
+      'test/unit/c.test.ts: go',
+    ]);
   });
 
   test('find a file with too many lines', () => {
