@@ -9,7 +9,7 @@ import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/work
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import type { SessionInput } from '../shared/inputs.ts';
 import { setEnded } from '../shared/search-attributes.ts';
-import { recordStopCause } from './interruptible-activity.ts';
+import { awaitInterruptible, recordStopCause } from './interruptible-activity.ts';
 import {
   activeSandbox,
   createSessionContext,
@@ -17,8 +17,7 @@ import {
   type SessionContext,
 } from './session-context.ts';
 import { waitForWork } from './session-idle.ts';
-import { stopSandbox } from './session-sandbox.ts';
-import { takeTurn } from './session-turn.ts';
+import { ensureSandbox, handleSandboxLoss, stopSandbox } from './session-sandbox.ts';
 
 export async function sessionWorkflow(input: SessionInput): Promise<{ cause: EndCause }> {
   const context = createSessionContext(input);
@@ -50,6 +49,32 @@ async function continueWorkflow(context: SessionContext, input: SessionInput): P
     ...input,
     state: { ...state, sandbox, hasPendingMessages: inbox.hasPendingMessages },
   });
+}
+
+/** Runs the turn of the oldest waiting message, if any, in the active sandbox or a new one. */
+async function takeTurn(context: SessionContext): Promise<void> {
+  const { inbox, state, timeouts, report } = context;
+  inbox.hasPendingMessages = false;
+  const sandbox = await ensureSandbox(context);
+  if (sandbox === null) return;
+  report({ phase: 'running a turn' });
+  inbox.interruptCurrentTurn = false;
+  const turn = await awaitInterruptible(context, sandbox, sandbox.host.runTurn(sandbox.ref));
+  context.turns += 1;
+  if (turn.kind === 'failed') return handleSandboxLoss(context, sandbox, turn.error);
+  switch (turn.value.outcome) {
+    case 'done':
+      state.consecutiveLosses = 0;
+      inbox.interruptedMessageIds.clear();
+      inbox.hasPendingMessages ||= turn.value.more;
+      return;
+    case 'sandbox_ended':
+      return handleSandboxLoss(context, sandbox, null);
+    case 'reconfigure':
+      report({ phase: 'reconfiguring' });
+      inbox.hasPendingMessages = true;
+      return stopSandbox(context, sandbox, timeouts.timeLimitGraceMs);
+  }
 }
 
 async function endSession(context: SessionContext): Promise<EndCause> {
