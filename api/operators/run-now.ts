@@ -1,8 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { toAdmissionRequest } from '../runs/admission-request.ts';
-import { parseTrigger } from '../runs/parse-trigger.ts';
+import { parseTrigger, toAdmissionRequest } from '../runs/admission-request.ts';
 import type { StartRun } from '../runs/start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../runs/trigger-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';

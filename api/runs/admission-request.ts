@@ -1,10 +1,46 @@
+// A trigger, a retry and an operator's run become the input of admission in two steps. parseTrigger
+// reads the request alone. toAdmissionRequest adds the values of the flow, which the route has loaded.
+
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Flow } from '../../core/flows/flow.ts';
 import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
+import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
+import { checkCallbackUrl } from './check-callback-url.ts';
+import { parseContextHeaders } from './context-headers.ts';
+import { resolveIdempotencyKey } from './idempotency-key.ts';
+import { rejectIdempotentMcpServers, runConfigOf } from './run-config.ts';
 import type { TriggerBody } from './trigger-schema.ts';
+
+interface TriggerRequest {
+  headers: IncomingHttpHeaders & { 'idempotency-key'?: string | undefined };
+  body: TriggerBody;
+}
+
+export interface ParsedTrigger {
+  idempotencyKey: string | null;
+  config: RunConfig;
+  files: DecodedFile[];
+}
+
+/** Checks what the schema cannot: rules across fields, and headers. */
+export function parseTrigger(
+  { isCallbackAddressAllowed }: Pick<ApiDeps, 'isCallbackAddressAllowed'>,
+  { headers, body }: TriggerRequest,
+): ParsedTrigger {
+  const idempotencyKey = resolveIdempotencyKey({
+    header: headers['idempotency-key'],
+    field: body.idempotencyKey,
+    at: 'body.idempotencyKey',
+  });
+  if (body.callbackUrl !== undefined) checkCallbackUrl(body.callbackUrl, isCallbackAddressAllowed);
+  rejectIdempotentMcpServers(body, idempotencyKey);
+  const config = runConfigOf(body, parseContextHeaders(headers));
+  return { idempotencyKey, config, files: decodeFiles(body.files ?? []) };
+}
 
 /** The creator of a run and the request that it came with. */
 type RunCreator = Pick<

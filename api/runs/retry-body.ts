@@ -2,7 +2,7 @@ import type { Run } from '../../core/runs/run.ts';
 import type { SecretField } from '../../core/runs/run-config.ts';
 import type { TriggerFields } from '../../systems/postgres/runs/trigger-fields.ts';
 import { invalid } from '../errors.ts';
-import type { ParsedTrigger } from './parse-trigger.ts';
+import type { ParsedTrigger } from './admission-request.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
 /** The stored fields of the original run, overridden by the request's. */

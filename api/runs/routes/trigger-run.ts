@@ -1,9 +1,8 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { createdByKey, toAdmissionRequest } from '../admission-request.ts';
+import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
 import { loadFlow } from '../load-run.ts';
-import { parseTrigger } from '../parse-trigger.ts';
 import { flowParams, startRunResponses } from '../run-schema.ts';
 import type { StartRun } from '../start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts';
