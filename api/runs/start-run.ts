@@ -2,11 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import type { Admission, AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import type { ApiDeps } from '../deps.ts';
+import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { waitForClient, withClientSignal } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
-import { admitRun } from './admit-run.ts';
 import { freeProjectSlot, retryAfterEviction } from './free-project-slot.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
@@ -55,6 +55,25 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });
     return toResponse(reply, result, deps.publicUrl);
   };
+}
+
+/** Admits a run with its input files, or stores nothing if it is rejected. */
+async function admitRun(
+  deps: Pick<ApiDeps, 'admission' | 'blobs' | 'flowFiles'>,
+  input: AdmitRun,
+  files: DecodedFile[],
+): Promise<Admission> {
+  if (files.length === 0) return deps.admission.admitRun(input);
+  const { admission } = deps;
+  const request = { flowId: input.flowId, files };
+  const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    admission.dryRunWithFiles(input, inputFiles),
+  );
+  if (dryRun.outcome !== 'admitted') return dryRun;
+  await storeContents(deps, files);
+  return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
+    admission.admitWithFiles(input, inputFiles),
+  );
 }
 
 /** The decision is final, even if the answer never arrives. */
