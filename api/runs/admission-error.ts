@@ -1,6 +1,6 @@
 import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
-import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
+import type { MessageRejection } from '../../systems/postgres/sessions/message-store.ts';
 import { ApiError } from '../errors.ts';
 
 interface Rejection {

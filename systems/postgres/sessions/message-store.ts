@@ -2,17 +2,37 @@ import { limits } from '../../../core/limits.ts';
 import type { Run, Usage } from '../../../core/runs/run.ts';
 import { idleSessions } from '../admission/evictable-session.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
-import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
+import { inDryRun, inTransaction } from '../client/transaction.ts';
 import {
-  dryRunWithFiles,
-  type MessageFiles,
-  type NewMessage,
-  storeMessage,
-  storeWithFiles,
-} from './store-message.ts';
+  type FileConflict,
+  FileConflictError,
+  type InputFiles,
+  orConflict,
+  planFlowUpdate,
+  updateFlowFiles,
+} from '../files/input-files.ts';
+import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
+import { storeMessageFiles } from './turn-files.ts';
 
-export type { NewMessage, StoredMessage } from './store-message.ts';
+export interface NewMessage {
+  runId: string;
+  messageId: string;
+  clientMessageId: string | null;
+  text: string;
+}
+
+export type MessageRejection = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
+
+export type StoredMessage =
+  /** `position`: how many messages come before it, including the one in progress. */
+  | { outcome: 'stored' | 'known'; messageId: string; position: number }
+  | { outcome: 'gone' }
+  | { outcome: 'rejected'; reason: MessageRejection; limit: number | null; current: number | null };
+
+interface MessageFiles {
+  flowId: string;
+  input: InputFiles;
+}
 
 /** The end of a message's turn. */
 export interface MessageEnd {
@@ -50,6 +70,77 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     /** The session of the project that has been idle longest and holds a slot. */
     findLongestIdle: (projectId: string) => findLongestIdle(pool, projectId),
   };
+}
+
+type StoreRow =
+  | { outcome: 'stored' | 'known'; message_id: string; position: number }
+  | { outcome: 'gone' }
+  | { outcome: MessageRejection; limit: number | null; current: number | null };
+
+async function storeMessage(
+  db: Db,
+  message: NewMessage,
+  hostStaleMs: number,
+): Promise<StoredMessage> {
+  const text = `
+    select outcome, message_id, position, "limit", current
+    from store_message($1, $2, $3, $4, $5, $6)`;
+  const values = [
+    message.runId,
+    message.messageId,
+    message.clientMessageId,
+    message.text,
+    limits.sessionQueueMax,
+    `${hostStaleMs} ms`,
+  ];
+  const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
+  const row = rows[0];
+  if (!row) throw new Error('store_message returned no row');
+  switch (row.outcome) {
+    case 'stored':
+    case 'known':
+      return { outcome: row.outcome, messageId: row.message_id, position: row.position };
+    case 'gone':
+      return { outcome: 'gone' };
+    default:
+      return {
+        outcome: 'rejected',
+        reason: row.outcome,
+        limit: row.limit,
+        current: row.current,
+      };
+  }
+}
+
+/** Stores the message and its files, or neither. A known message keeps its files. */
+function storeWithFiles(
+  pool: Pool,
+  message: NewMessage,
+  { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+): Promise<StoredMessage | FileConflict> {
+  const stored = inTransaction(pool, async (db) => {
+    const answer = await storeMessage(db, message, hostStaleMs);
+    if (answer.outcome !== 'stored') return answer;
+    const updated = await updateFlowFiles(db, flowId, input);
+    if (updated.outcome !== 'added') throw new FileConflictError(updated);
+    await storeMessageFiles(db, answer.messageId, input.files);
+    return answer;
+  });
+  return orConflict(stored);
+}
+
+/** A conflict of the files is reported before a limit that may pass. */
+function dryRunWithFiles(
+  pool: Pool,
+  message: NewMessage,
+  { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
+): Promise<StoredMessage | FileConflict> {
+  return inDryRun(pool, async (db) => {
+    const stored = await storeMessage(db, message, hostStaleMs);
+    if (stored.outcome === 'known' || stored.outcome === 'gone') return stored;
+    const plan = await planFlowUpdate(db, flowId, input);
+    return plan.outcome === 'fits' ? stored : plan;
+  });
 }
 
 async function findCurrentMessage(db: Db, runId: string): Promise<string | null> {
