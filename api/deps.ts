@@ -18,7 +18,7 @@ import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { MessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SessionStore } from '../systems/postgres/sessions/session-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import type { Notifier } from '../systems/redis/notifier.ts';
+import type { Notifications } from '../systems/redis/notifications.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSlots } from '../systems/redis/stream-slots.ts';
@@ -93,7 +93,7 @@ export interface ApiDeps {
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
-  notifications: Pick<Notifier, 'notify'>;
+  notifications: Pick<Notifications, 'notify'>;
   /** Calls to the hosts that own the runs' sandboxes. */
   hostRpc: HostRpc;
   rateLimiter: RateLimiter;

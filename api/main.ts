@@ -33,7 +33,7 @@ import { createSessionStore } from '../systems/postgres/sessions/session-store.t
 import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
 import { connectRedis, type Redis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createNotifier } from '../systems/redis/notifier.ts';
+import { createNotifications } from '../systems/redis/notifications.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { redisVersion } from '../systems/redis/probe.ts';
 import { createRateLimiter } from '../systems/redis/rate-limit.ts';
@@ -101,7 +101,7 @@ function open() {
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const subscriber = createSubscriber(redis, { onError });
   const frameStream = createFrameStream(redis, { instance, subscriber });
-  const notifications = createNotifier(redis, { instance, subscriber });
+  const notifications = createNotifications(redis, { instance, subscriber });
   const questions = createHostRpcStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();

@@ -5,7 +5,7 @@ import { createPool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
-import { createNotifier } from '../systems/redis/notifier.ts';
+import { createNotifications } from '../systems/redis/notifications.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
@@ -30,7 +30,7 @@ export function connect(config: WorkerConfig, logger: Logger) {
   return {
     frameStream: createFrameStream(redis, { instance, subscriber }),
     presence: createPresence(redis, { instance }),
-    notifications: createNotifier(redis, { instance, subscriber }),
+    notifications: createNotifications(redis, { instance, subscriber }),
     pool,
     sandboxes: docker.sandboxes,
     reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),

@@ -6,7 +6,7 @@ import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Notifier } from '../../systems/redis/notifier.ts';
+import type { Notifications } from '../../systems/redis/notifications.ts';
 
 export interface HostRpcRequest<K extends HostCallKind> {
   hostId: string;
@@ -29,7 +29,7 @@ export interface HostRpc {
 
 interface HostRpcDeps {
   store: Pick<HostRpcStore, 'open' | 'takeAnswer' | 'withdraw'>;
-  notifications: Pick<Notifier, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
   newId: () => string;
 }
 

@@ -33,7 +33,7 @@ import { createMessageStore } from '../../systems/postgres/sessions/message-stor
 import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { Redis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
-import { createNotifier } from '../../systems/redis/notifier.ts';
+import { createNotifications } from '../../systems/redis/notifications.ts';
 import { createPresence } from '../../systems/redis/presence.ts';
 import { redisVersion } from '../../systems/redis/probe.ts';
 import { createRateLimiter } from '../../systems/redis/rate-limit.ts';
@@ -99,7 +99,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
     const connection = await redis.connect();
     const output: string[] = [];
     const own = createFrameStream(connection, redis);
-    const notifications = createNotifier(connection, redis);
+    const notifications = createNotifications(connection, redis);
     const nowMs = () => performance.timeOrigin + performance.now();
     const app = await buildApp({
       ...stores,

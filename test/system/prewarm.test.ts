@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
-import { createNotifier, type Notifier } from '../../systems/redis/notifier.ts';
+import { createNotifications, type Notifications } from '../../systems/redis/notifications.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -19,13 +19,13 @@ const patience = { timeout: 30_000 };
 
 let service: Service;
 let redis: Redis;
-let notifications: Notifier;
+let notifications: Notifications;
 beforeAll(async () => {
   // The reconciler, which would signal the workflow instead, runs once at the start.
   const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs), RECONCILE_EVERY_MS: '600000' };
   service = await startService({ env });
   redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
-  notifications = createNotifier(redis, { instance: service.instance });
+  notifications = createNotifications(redis, { instance: service.instance });
 });
 afterAll(async () => {
   notifications?.close();

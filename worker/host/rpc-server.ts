@@ -14,7 +14,7 @@ import {
 import { limits } from '../../core/limits.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcRequest, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
-import type { Notifier } from '../../systems/redis/notifier.ts';
+import type { Notifications } from '../../systems/redis/notifications.ts';
 
 /** One handler per kind. It may be called twice for one request, even concurrently. */
 export type RpcHandlers = {
@@ -27,7 +27,7 @@ export type RpcHandlers = {
 interface HostRpcDeps {
   hostId: string;
   store: Pick<HostRpcStore, 'listOpen' | 'answer' | 'removeExpired'>;
-  notifications: Pick<Notifier, 'notify' | 'subscribe'>;
+  notifications: Pick<Notifications, 'notify' | 'subscribe'>;
   handlers: RpcHandlers;
   runLogContext: RunLogContext;
   logger: Logger;

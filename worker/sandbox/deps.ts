@@ -13,7 +13,7 @@ import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { SessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
-import type { Notifier } from '../../systems/redis/notifier.ts';
+import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 
 /** What the modules of one sandbox use of the process. */
@@ -53,7 +53,7 @@ export interface SandboxDeps {
   interactions: Pick<InteractionStore, 'record' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'notify'>;
-  notifications: Pick<Notifier, 'subscribeBestEffort'>;
+  notifications: Pick<Notifications, 'subscribeBestEffort'>;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

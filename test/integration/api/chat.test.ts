@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
-import { createNotifier } from '../../../systems/redis/notifier.ts';
+import { createNotifications } from '../../../systems/redis/notifications.ts';
 import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
@@ -36,7 +36,7 @@ describe('a message', () => {
   test("notifies the session's host before the workflow does", async () => {
     const session = await open();
     let rings = 0;
-    const notifications = createNotifier(world.redis.redis, world.redis);
+    const notifications = createNotifications(world.redis.redis, world.redis);
     onTestFinished(notifications.close);
     const notified = createDeferred<true>();
     notifications.subscribe(sessionChannel(session.runId), () => {

@@ -6,7 +6,7 @@ import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { createHostRpcStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Redis } from '../../../../systems/redis/connect.ts';
-import { createNotifier } from '../../../../systems/redis/notifier.ts';
+import { createNotifications } from '../../../../systems/redis/notifications.ts';
 import { type RpcHandlers, serveHostRpc } from '../../../../worker/host/rpc-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
@@ -22,7 +22,7 @@ const runId = randomUUID();
 const missing: RpcHandlers['store_file'] = async () => ({ outcome: 'missing' });
 
 async function api(connection?: Redis): Promise<HostRpc> {
-  const notifications = createNotifier(connection ?? (await redis.connect()), redis);
+  const notifications = createNotifications(connection ?? (await redis.connect()), redis);
   onTestFinished(notifications.close);
   const store = createHostRpcStore(database.pool);
   return createHostRpc({ store, notifications: notifications, newId: randomUUID });
@@ -34,7 +34,7 @@ async function host(
   store_file: RpcHandlers['store_file'],
 ) {
   const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
-  const notifications = createNotifier(connection, redis);
+  const notifications = createNotifications(connection, redis);
   const stopping = new AbortController();
   const handlers: RpcHandlers = {
     store_file,

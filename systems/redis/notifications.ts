@@ -1,11 +1,11 @@
-// A notification says that there is something to read in Postgres. It may be lost or come without
-// cause, so its receivers also poll slowly.
+// Notifications by Redis publish/subscribe: each says that Postgres has something to read. It may be
+// lost or come without cause, so its receivers also poll slowly.
 
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
 import { type SubscriberOptions, sharedOrNew } from './subscriber.ts';
 
-export interface Notifier {
+export interface Notifications {
   /** Never throws: a lost notification only delays its receiver until the next poll. */
   notify: (name: string) => void;
   /** Also calls when the subscription begins, and after every interruption. */
@@ -15,10 +15,10 @@ export interface Notifier {
   close: () => void;
 }
 
-export function createNotifier(
+export function createNotifications(
   redis: Redis,
   { instance, ...options }: SubscriberOptions & { instance: string },
-): Notifier {
+): Notifications {
   const keys = redisKeys(instance);
   const subscriber = sharedOrNew(redis, options);
   return {
