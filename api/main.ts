@@ -102,7 +102,7 @@ function open() {
   const subscriber = createSubscriber(redis, { onError });
   const frameStream = createFrameStream(redis, { instance, subscriber });
   const notifications = createNotifications(redis, { instance, subscriber });
-  const questions = createHostRpcStore(pool);
+  const hostRpcStore = createHostRpcStore(pool);
   const temporal = openTemporal();
   const nowMs = () => performance.timeOrigin + performance.now();
 
@@ -122,7 +122,7 @@ function open() {
     ...storesOn(pool),
     frameStream,
     notifications,
-    hostRpc: createHostRpc({ store: questions, notifications, newId: randomUUID }),
+    hostRpc: createHostRpc({ store: hostRpcStore, notifications, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     streamSlots: createStreamSlots(redis, { instance }),
     startRun: temporal.startRun,

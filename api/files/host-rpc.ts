@@ -22,13 +22,13 @@ type HostRpcResponse<K extends HostCallKind> =
 
 export interface HostRpc {
   call<K extends HostCallKind>(
-    question: HostRpcRequest<K>,
+    request: HostRpcRequest<K>,
     options: { timeoutMs: number },
   ): Promise<HostRpcResponse<K>>;
 }
 
 interface HostRpcDeps {
-  store: Pick<HostRpcStore, 'open' | 'takeAnswer' | 'withdraw'>;
+  store: Pick<HostRpcStore, 'open' | 'takeResult' | 'withdraw'>;
   notifications: Pick<Notifications, 'notify' | 'subscribe'>;
   newId: () => string;
 }
@@ -39,23 +39,23 @@ export function createHostRpc({ store, notifications, newId }: HostRpcDeps): Hos
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const notifier = createNotifier();
-      const leave = notifications.subscribe(responseChannel(requestId), notifier.notify);
+      const unsubscribe = notifications.subscribe(responseChannel(requestId), notifier.notify);
       try {
         const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
         await store.open({ ...request, hostId, lifeMs: timeoutMs });
         notifications.notify(hostChannel(hostId));
-        const result = (await untilAnswered()) ?? (await store.withdraw(requestId));
+        const result = (await pollResult()) ?? (await store.withdraw(requestId));
         // Written by the handler of this kind, which has this result type.
         const done = (text: string) => JSON.parse(text) as HostCallResult<typeof kind>;
         return result === null ? { outcome: 'timeout' } : { outcome: 'done', result: done(result) };
       } finally {
-        leave();
+        unsubscribe();
       }
 
-      async function untilAnswered(): Promise<string | null> {
+      async function pollResult(): Promise<string | null> {
         for (let leftMs = timeoutMs; leftMs > 0; leftMs = until - performance.now()) {
           await notifier.waitAtMost(Math.min(leftMs, limits.hostRpcPollMs));
-          const result = await store.takeAnswer(requestId);
+          const result = await store.takeResult(requestId);
           if (result !== null) return result;
         }
         return null;

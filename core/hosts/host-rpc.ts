@@ -4,7 +4,7 @@ import type { FileEntry } from '../files/file-entry.ts';
 export type InputFile = Pick<FileEntry, 'path' | 'sha256' | 'size' | 'mode'>;
 
 /** A file that was just stored, with its date as JSON text. */
-type LiveFile = InputFile & { modifiedAt: string };
+type StoredFile = InputFile & { modifiedAt: string };
 
 /** Requests of the API to the host of a run, and their results. All JSON. */
 export interface HostCalls {
@@ -12,7 +12,7 @@ export interface HostCalls {
   store_file: {
     payload: { path: string };
     result:
-      | { outcome: 'stored'; file: LiveFile }
+      | { outcome: 'stored'; file: StoredFile }
       /** There is no such regular file. */
       | { outcome: 'missing' }
       | { outcome: 'too_large'; size: number; limit: number }
@@ -45,4 +45,4 @@ export const hostChannel = (hostId: string): string => `host:${hostId}`;
 /** Notified of a message to the session, before its workflow notifies the host. */
 export const sessionChannel = (runId: string): string => `session:${runId}`;
 /** Notified of the response to a request. */
-export const responseChannel = (requestId: string): string => `answer:${requestId}`;
+export const responseChannel = (requestId: string): string => `response:${requestId}`;

@@ -1,6 +1,6 @@
-// Serves the API's calls to this host. A request is a row that remains until it is answered. If the process
-// dies in between, the request is handled again, so handlers are safe to repeat. A handler that throws is
-// called again at the next poll, until the request expires.
+// Serves the API's calls to this host. A request is a row that remains until it has a result. If the
+// process dies in between, the request is handled again, so handlers are safe to repeat. A handler that
+// throws is called again at the next poll, until the request expires.
 
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
-import type { HostRpcRequest, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import type { HostRpcRow, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
 
 /** One handler per kind. It may be called twice for one request, even concurrently. */
@@ -26,7 +26,7 @@ export type RpcHandlers = {
 
 interface HostRpcDeps {
   hostId: string;
-  store: Pick<HostRpcStore, 'listOpen' | 'answer' | 'removeExpired'>;
+  store: Pick<HostRpcStore, 'listOpen' | 'setResult' | 'removeExpired'>;
   notifications: Pick<Notifications, 'notify' | 'subscribe'>;
   handlers: RpcHandlers;
   runLogContext: RunLogContext;
@@ -36,18 +36,18 @@ interface HostRpcDeps {
 const expireEveryMs = 60_000;
 
 /** Serves requests until the signal, then waits for those in progress. */
-export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Promise<void> {
+export async function serveHostRpc(deps: HostRpcDeps, signal: AbortSignal): Promise<void> {
   const notifier = createNotifier();
-  const removeExpired = createExpiry(loop);
-  const leave = loop.notifications.subscribe(hostChannel(loop.hostId), notifier.notify);
+  const removeExpired = createExpiry(deps);
+  const unsubscribe = deps.notifications.subscribe(hostChannel(deps.hostId), notifier.notify);
   const underWay = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     await removeExpired();
-    const open = await fetchPending(loop);
+    const open = await fetchPending(deps);
     for (const request of open) {
       if (underWay.size >= limits.hostRpcConcurrency) break;
       if (underWay.has(request.requestId)) continue;
-      const handled = handle(loop, request).finally(() => {
+      const handled = handle(deps, request).finally(() => {
         underWay.delete(request.requestId);
         if (underWay.size === limits.hostRpcConcurrency - 1) notifier.notify(); // others may have waited
       });
@@ -55,11 +55,11 @@ export async function serveHostRpc(loop: HostRpcDeps, signal: AbortSignal): Prom
     }
     await notifier.waitAtMost(limits.hostRpcPollMs, signal);
   }
-  leave();
+  unsubscribe();
   await Promise.all(underWay.values());
 }
 
-async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<HostRpcRequest[]> {
+async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<HostRpcRow[]> {
   try {
     return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
   } catch (err) {
@@ -81,20 +81,20 @@ function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
 }
 
 /** Never rejects. */
-async function handle(loop: HostRpcDeps, request: HostRpcRequest): Promise<void> {
+async function handle(deps: HostRpcDeps, request: HostRpcRow): Promise<void> {
   const { requestId, runId, kind } = request;
   try {
-    const result = await answerOf(loop.handlers, request);
-    await loop.store.answer(requestId, JSON.stringify(result));
-    loop.notifications.notify(responseChannel(requestId));
+    const result = await callHandler(deps.handlers, request);
+    await deps.store.setResult(requestId, JSON.stringify(result));
+    deps.notifications.notify(responseChannel(requestId));
   } catch (err) {
-    loop.logger.warn({ err, kind, ...(await loop.runLogContext(runId)) }, 'host_rpc_failed');
+    deps.logger.warn({ err, kind, ...(await deps.runLogContext(runId)) }, 'host_rpc_failed');
   }
 }
 
-function answerOf(
+function callHandler(
   handlers: RpcHandlers,
-  { runId, kind, payload }: HostRpcRequest,
+  { runId, kind, payload }: HostRpcRow,
 ): Promise<unknown> {
   if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
   // The API has written the payload for this kind.

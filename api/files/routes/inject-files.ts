@@ -94,12 +94,12 @@ async function writeToHost(
   const payload = {
     files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
   };
-  const answer = await deps.hostRpc.call(
+  const response = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'write_files', payload },
     { timeoutMs: limits.hostFilesTimeoutMs },
   );
-  if (answer.outcome === 'timeout') throw sandboxUnavailable();
-  const { result } = answer;
+  if (response.outcome === 'timeout') throw sandboxUnavailable();
+  const { result } = response;
   if (result.outcome === 'refused') {
     const index = files.findIndex(({ path }) => path === result.path);
     throw invalid(`body.files.${index}.path: cannot be written: ${result.reason}`);

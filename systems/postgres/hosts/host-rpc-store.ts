@@ -1,9 +1,9 @@
-// Requests of API processes to the host of a run, with their answers. A row exists until its answer
+// Requests of API processes to the host of a run, with their results. A row exists until its result
 // was read or the request has expired.
 
 import type { Db, Pool } from '../client/pool.ts';
 
-export interface HostRpcRequest {
+export interface HostRpcRow {
   requestId: string;
   runId: string;
   kind: string;
@@ -15,17 +15,17 @@ export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
 
 export function createHostRpcStore(pool: Pool) {
   return {
-    open: (request: HostRpcRequest & { hostId: string; lifeMs: number }) => insert(pool, request),
-    /** Returns the answer's JSON text and deletes the row; null if there is no answer yet. */
-    takeAnswer: (requestId: string) => takeAnswer(pool, requestId),
-    /** Deletes the request; returns the answer if there is one after all. */
+    open: (request: HostRpcRow & { hostId: string; lifeMs: number }) => insert(pool, request),
+    /** Returns the result as JSON text and deletes the row; null if there is no result yet. */
+    takeResult: (requestId: string) => takeResult(pool, requestId),
+    /** Deletes the request; returns the result if there is one after all. */
     withdraw: (requestId: string) => withdraw(pool, requestId),
     /**
-     * Unanswered requests, the oldest first. A host that died while it served one finds it again.
+     * Requests without a result, the oldest first. A host that died while it served one finds it again.
      */
     listOpen: (hostId: string, limit: number) => listOpen(pool, hostId, limit),
-    /** The first answer counts. Has no effect once the request is gone. */
-    answer: (requestId: string, result: string) => answer(pool, requestId, result),
+    /** The first result counts. Has no effect once the request is gone. */
+    setResult: (requestId: string, result: string) => setResult(pool, requestId, result),
     /** Deletes expired requests. */
     removeExpired: () => removeExpired(pool),
   };
@@ -33,7 +33,7 @@ export function createHostRpcStore(pool: Pool) {
 
 async function insert(
   db: Db,
-  request: HostRpcRequest & { hostId: string; lifeMs: number },
+  request: HostRpcRow & { hostId: string; lifeMs: number },
 ): Promise<void> {
   await db.query(
     `insert into host_rpc_requests (id, host_id, run_id, kind, payload, expires_at)
@@ -49,7 +49,7 @@ async function insert(
   );
 }
 
-async function takeAnswer(db: Db, requestId: string): Promise<string | null> {
+async function takeResult(db: Db, requestId: string): Promise<string | null> {
   const text =
     'delete from host_rpc_requests where id = $1 and result is not null returning result';
   const { rows } = await db.query<{ result: string }>(text, [requestId]);
@@ -62,8 +62,8 @@ async function withdraw(db: Db, requestId: string): Promise<string | null> {
   return rows[0]?.result ?? null;
 }
 
-async function listOpen(db: Db, hostId: string, limit: number): Promise<HostRpcRequest[]> {
-  const { rows } = await db.query<HostRpcRequest>(
+async function listOpen(db: Db, hostId: string, limit: number): Promise<HostRpcRow[]> {
+  const { rows } = await db.query<HostRpcRow>(
     `select id as "requestId", run_id as "runId", kind, payload from host_rpc_requests
      where host_id = $1 and result is null and expires_at > db_clock()
      order by expires_at, id limit $2`,
@@ -72,7 +72,7 @@ async function listOpen(db: Db, hostId: string, limit: number): Promise<HostRpcR
   return rows;
 }
 
-async function answer(db: Db, requestId: string, result: string): Promise<void> {
+async function setResult(db: Db, requestId: string, result: string): Promise<void> {
   const text = 'update host_rpc_requests set result = $2 where id = $1 and result is null';
   await db.query(text, [requestId, result]);
 }

@@ -25,15 +25,15 @@ async function api(connection?: Redis): Promise<HostRpc> {
   const notifications = createNotifications(connection ?? (await redis.connect()), redis);
   onTestFinished(notifications.close);
   const store = createHostRpcStore(database.pool);
-  return createHostRpc({ store, notifications: notifications, newId: randomUUID });
+  return createHostRpc({ store, notifications, newId: randomUUID });
 }
 
 /** A separate host; `end` is what its process does on a stop. */
 async function host(
-  given: { hostId?: string; connection?: Redis },
+  options: { hostId?: string; connection?: Redis },
   store_file: RpcHandlers['store_file'],
 ) {
-  const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = given;
+  const { hostId = `host-${randomUUID()}`, connection = await redis.connect() } = options;
   const notifications = createNotifications(connection, redis);
   const stopping = new AbortController();
   const handlers: RpcHandlers = {
@@ -45,8 +45,8 @@ async function host(
   const store = createHostRpcStore(database.pool);
   const logger = pino({ level: 'silent' });
   const runLogContext = async (of: string) => ({ runId: of, requestId: null });
-  const loop = { hostId, store, notifications, handlers, logger, runLogContext };
-  const served = serveHostRpc(loop, stopping.signal);
+  const deps = { hostId, store, notifications, handlers, logger, runLogContext };
+  const served = serveHostRpc(deps, stopping.signal);
   onTestFinished(() => {
     stopping.abort();
     notifications.close();
@@ -54,17 +54,17 @@ async function host(
   return { hostId, end: () => (stopping.abort(), served) };
 }
 
-const question = (hostId: string, path = 'a') =>
+const storeFileRequest = (hostId: string, path = 'a') =>
   ({ hostId, runId, kind: 'store_file', payload: { path } }) as const;
 const sendRequest = (from: HostRpc, hostId: string, path?: string) =>
-  from.call(question(hostId, path), { timeoutMs: 20_000 });
+  from.call(storeFileRequest(hostId, path), { timeoutMs: 20_000 });
 
 async function rows(): Promise<number> {
   const { rows: found } = await database.pool.query('select from host_rpc_requests');
   return found.length;
 }
 
-test('notifications deliver a request to its host and the answer back', async () => {
+test('notifications deliver a request to its host and the response back', async () => {
   const received: unknown[] = [];
   const { hostId } = await host({}, async (payload, of) => {
     received.push({ payload, of });
@@ -79,9 +79,9 @@ test('notifications deliver a request to its host and the answer back', async ()
     tookMs.push(performance.now() - began);
   }
   expect(Math.min(...tookMs)).toBeLessThan(limits.hostRpcPollMs / 2);
-  const answer = await sendRequest(from, hostId, 'dir/ä');
+  const response = await sendRequest(from, hostId, 'dir/ä');
   const result = { outcome: 'too_large', size: 7, limit: 6 };
-  expect(answer).toEqual({ outcome: 'done', result });
+  expect(response).toEqual({ outcome: 'done', result });
   expect(received.at(-1)).toEqual({ payload: { path: 'dir/ä' }, of: { runId } });
   expect(await rows()).toBe(0);
   await other.end();
@@ -89,20 +89,20 @@ test('notifications deliver a request to its host and the answer back', async ()
 
 test('polls without Redis', async () => {
   const { hostId } = await host({ connection: lostRedis() }, missing);
-  const answer = await sendRequest(await api(lostRedis()), hostId);
-  expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+  const response = await sendRequest(await api(lostRedis()), hostId);
+  expect(response).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
 });
 
 test('a request to an absent host times out, and the host does not find it later', async () => {
   const hostId = `host-${randomUUID()}`;
   const began = performance.now();
-  const answer = await (await api()).call(question(hostId), { timeoutMs: 300 });
-  expect(answer).toEqual({ outcome: 'timeout' });
+  const response = await (await api()).call(storeFileRequest(hostId), { timeoutMs: 300 });
+  expect(response).toEqual({ outcome: 'timeout' });
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(await rows()).toBe(0);
 });
 
-test('the next process answers a request that its predecessor died on', async () => {
+test('the next process handles a request that its predecessor died on', async () => {
   const hostId = `host-${randomUUID()}`;
   let started = 0;
   await host({ hostId }, () => ((started += 1), new Promise(() => undefined)));
@@ -120,12 +120,12 @@ test('retries a handler that throws', async () => {
     if (calls === 1) throw new Error('not yet');
     return { outcome: 'missing' };
   });
-  const answer = await sendRequest(await api(), hostId);
-  expect(answer).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
+  const response = await sendRequest(await api(), hostId);
+  expect(response).toEqual({ outcome: 'done', result: { outcome: 'missing' } });
   expect(calls).toBe(2);
 });
 
-test('answers all concurrent requests, a bounded number at a time', async () => {
+test('handles all concurrent requests, a bounded number at a time', async () => {
   let atOnce = 0;
   let most = 0;
   const isFull = createDeferred<true>();
@@ -140,15 +140,17 @@ test('answers all concurrent requests, a bounded number at a time', async () => 
   });
   const from = await api();
   const count = 5 * limits.hostRpcConcurrency;
-  const answers = await Promise.all(Array.from({ length: count }, () => sendRequest(from, hostId)));
-  expect(answers.every(({ outcome }) => outcome === 'done')).toBe(true);
+  const responses = await Promise.all(
+    Array.from({ length: count }, () => sendRequest(from, hostId)),
+  );
+  expect(responses.every(({ outcome }) => outcome === 'done')).toBe(true);
   expect(most).toBe(limits.hostRpcConcurrency);
   expect(await rows()).toBe(0);
 });
 
-test('purges answers that no caller fetched', async () => {
+test('purges requests that no caller fetched', async () => {
   const store = createHostRpcStore(database.pool);
-  const { kind } = question('');
+  const { kind } = storeFileRequest('');
   const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', lifeMs: 1 };
   await store.open(left);
   await expect.poll(rows).toBe(1);
