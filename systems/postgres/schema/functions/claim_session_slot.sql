@@ -7,7 +7,7 @@ returns table (outcome text, host_id text, generation integer)
 language plpgsql volatile as $$
 declare
   run runs;
-  pinned text;
+  pinned_host text;
   last_host text;
 begin
   perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
@@ -29,12 +29,12 @@ begin
     update runs r
       set holds_slot = true, host_id = null, generation = greatest(r.generation, p_after + 1)
       where r.id = p_run_id returning r.* into run;
-    select f.runner into pinned from flows f where f.id = run.flow_id;
+    select f.runner into pinned_host from flows f where f.id = run.flow_id;
     select s.last_host_id into last_host from sessions s where s.run_id = p_run_id;
-    if last_host is not null and (pinned is null or pinned = last_host) then
+    if last_host is not null and (pinned_host is null or pinned_host = last_host) then
       run.host_id := pick_host(last_host, p_stale_after, db_clock());
     end if;
-    run.host_id := coalesce(run.host_id, pick_host(pinned, p_stale_after, db_clock()));
+    run.host_id := coalesce(run.host_id, pick_host(pinned_host, p_stale_after, db_clock()));
     update runs r set host_id = run.host_id where r.id = p_run_id;
     update sessions s set last_host_id = coalesce(run.host_id, s.last_host_id)
       where s.run_id = p_run_id;

@@ -1,8 +1,8 @@
--- The host with the most free slots; null when none has one. `runner` restricts the choice to one
+-- The host with the most free slots; null when none has one. `pinned_host` restricts the choice to one
 -- host, and `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
 -- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
 -- running.
-create or replace function pick_host(runner text, stale_after interval, at timestamptz)
+create or replace function pick_host(pinned_host text, stale_after interval, at timestamptz)
 returns text language plpgsql volatile as $$
 begin
   return (
@@ -15,7 +15,7 @@ begin
     where not h.draining
       and h.last_seen > at - stale_after
       and slots.free > 0
-      and (runner is null or h.id = runner)
+      and (pinned_host is null or h.id = pinned_host)
     order by slots.free desc, h.id
     limit 1
   );
