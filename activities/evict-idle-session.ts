@@ -3,7 +3,7 @@ import { limits } from '../core/limits.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 
 export interface EvictDeps {
-  admission: Pick<AdmissionStore, 'findEvictableSession'>;
+  admission: Pick<AdmissionStore, 'findEvictableOnHosts'>;
   temporal: { signalSleep: (workflowId: string) => Promise<unknown> };
   now: () => Date;
   logger: Logger;
@@ -25,7 +25,7 @@ export function createIdleEvictor({
 }: EvictDeps): EvictIdleSession {
   const lastRequestedAt = new Map<string, number>();
   return async (runId) => {
-    const idle = await admission.findEvictableSession(runId);
+    const idle = await admission.findEvictableOnHosts(runId);
     if (idle === null) return;
     const at = now().getTime();
     for (const [sessionRunId, requestedAt] of lastRequestedAt) {

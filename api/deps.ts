@@ -58,7 +58,10 @@ export interface ApiDeps {
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
   flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;
-  admission: Pick<AdmissionStore, 'admitRun' | 'dryRunWithFiles' | 'admitWithFiles'>;
+  admission: Pick<
+    AdmissionStore,
+    'admitRun' | 'dryRunWithFiles' | 'admitWithFiles' | 'findEvictableInProject'
+  >;
   runs: Pick<
     RunStore,
     | 'find'
@@ -80,7 +83,6 @@ export interface ApiDeps {
     | 'markSignalled'
     | 'end'
     | 'position'
-    | 'findLongestIdle'
   >;
   presence: Pick<Presence, 'touch'>;
   /** How often open streams of sessions are reported. */

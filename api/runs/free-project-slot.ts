@@ -4,7 +4,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
-type SlotDeps = Pick<ApiDeps, 'messages' | 'runs'>;
+type SlotDeps = Pick<ApiDeps, 'admission' | 'runs'>;
 
 interface SlotRequest {
   projectId: string;
@@ -22,7 +22,7 @@ export async function freeProjectSlot(
   { projectId, signal }: SlotRequest,
 ): Promise<boolean> {
   if (signal.aborted) return false;
-  const idle = await deps.messages.findLongestIdle(projectId);
+  const idle = await deps.admission.findEvictableInProject(projectId);
   if (idle === null) return false;
   await workflows.sleep(idle);
   const endsAt = performance.now() + limits.evictionTimeoutMs;

@@ -16,7 +16,7 @@ import {
   planFlowUpdate,
 } from '../files/input-files.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
-import { findEvictableSession } from './evictable-session.ts';
+import { findEvictableInProject, findEvictableOnHosts } from './evictable-session.ts';
 import { sealConfig, sealContext } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
@@ -93,8 +93,10 @@ export function createAdmission(
       admitWithFiles(pool, options, { input, files }),
     /** Assigns a host to a run that was admitted without one; returns its host if it has one. */
     claimSlot: (runId: string) => claimSlot(pool, runId, hostStaleMs),
-    /** The idle session to evict for a run that waits for a slot. */
-    findEvictableSession: (runId: string) => findEvictableSession(pool, { runId, hostStaleMs }),
+    /** The idle session to evict for a run that the project's limit rejects. */
+    findEvictableInProject: (projectId: string) => findEvictableInProject(pool, projectId),
+    /** The idle session to evict for a run that waits because every host is full. */
+    findEvictableOnHosts: (runId: string) => findEvictableOnHosts(pool, { runId, hostStaleMs }),
   };
 }
 

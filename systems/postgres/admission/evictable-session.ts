@@ -2,13 +2,23 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 
+/** The session of a project that has been idle for longest; null if there is none. */
+export async function findEvictableInProject(db: Db, projectId: string): Promise<Run | null> {
+  const { rows } = await db.query<RunRow>(
+    `${selectRuns} join (${idleSessions}) i on i.id = r.id
+     where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,
+    [projectId],
+  );
+  return rows[0] ? toRun(rows[0]) : null;
+}
+
 /**
- * The session that has been idle longest on a host where a waiting run could start; null if there
+ * The session that has been idle for longest on a host where a waiting run could start; null if there
  * is none. Each of several waiting runs gets another session, so that no more are evicted than
  * needed. A slot that was released meanwhile is not counted: the waiting run finds it when it asks
  * again.
  */
-export async function findEvictableSession(
+export async function findEvictableOnHosts(
   db: Db,
   { runId, hostStaleMs }: { runId: string; hostStaleMs: number },
 ): Promise<Run | null> {
@@ -45,7 +55,7 @@ export async function findEvictableSession(
  * idle, even if no message caused the question. A session with background tasks comes last, because
  * they end with its sandbox.
  */
-export const idleSessions = `
+const idleSessions = `
   select r.id, r.host_id, s.idle_since,
          coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0, false)
            as goes_on

@@ -1,6 +1,5 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run, Usage } from '../../../core/runs/run.ts';
-import { idleSessions } from '../admission/evictable-session.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inDryRun, inTransaction } from '../client/transaction.ts';
 import {
@@ -11,7 +10,7 @@ import {
   planFlowUpdate,
   updateFlowFiles,
 } from '../files/input-files.ts';
-import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
+import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
 import { storeMessageFiles } from './turn-files.ts';
 
 export interface NewMessage {
@@ -67,8 +66,6 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     position: (messageId: string) => countBefore(pool, messageId),
     /** Sessions with messages that their workflow was not notified of, each with its oldest. */
     unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
-    /** The session of the project that has been idle longest and holds a slot. */
-    findLongestIdle: (projectId: string) => findLongestIdle(pool, projectId),
   };
 }
 
@@ -211,13 +208,4 @@ async function unsignalled(
     [olderThanMs],
   );
   return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
-}
-
-async function findLongestIdle(db: Db, projectId: string): Promise<Run | null> {
-  const { rows } = await db.query<RunRow>(
-    `${selectRuns} join (${idleSessions}) i on i.id = r.id
-     where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,
-    [projectId],
-  );
-  return rows[0] ? toRun(rows[0]) : null;
 }

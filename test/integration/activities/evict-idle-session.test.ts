@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const createEvictor = () =>
   createIdleEvictor({
-    admission: { findEvictableSession: async () => idle },
+    admission: { findEvictableOnHosts: async () => idle },
     temporal: {
       signalSleep: async (workflowId) => {
         if (isAway) throw new Error('away');

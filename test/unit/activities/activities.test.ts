@@ -36,7 +36,7 @@ function activitiesWith(overrides: {
     admission: {
       claimSlot: unexpected,
       admitRun: unexpected,
-      findEvictableSession: unexpected,
+      findEvictableOnHosts: unexpected,
       ...overrides.admission,
     },
     runs: {
@@ -157,7 +157,7 @@ describe('the error of an activity', () => {
 describe('claiming a slot', () => {
   it('fails with a retryable, benign error while every host is full', async () => {
     const { run } = activitiesWith({
-      admission: { claimSlot: async () => null, findEvictableSession: async () => null },
+      admission: { claimSlot: async () => null, findEvictableOnHosts: async () => null },
     });
     const failure = await failureOf(quietEnvironment().run(run.claimSlot, { runId: 'r' }));
     expect(failure).toMatchObject({

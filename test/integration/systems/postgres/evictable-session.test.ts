@@ -7,7 +7,6 @@ import type { Run } from '../../../../core/runs/run.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
-import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { storeMessage } from './session-turns.ts';
@@ -15,11 +14,13 @@ import { setupFreshScenario } from './setup-scenario.ts';
 
 const { database, scene } = setupFreshScenario();
 const hosts = () => createHostStore(database.pool);
-const placeFor = async ({ runId }: Run) =>
-  (await createAdmission(database.pool, testSealer).findEvictableSession(runId))?.runId ?? null;
-/** The session of the project that is evicted for another run of it. */
-const placeInProject = async () =>
-  (await createMessageStore(database.pool).findLongestIdle(scene.projectId))?.runId ?? null;
+const admission = () => createAdmission(database.pool, testSealer);
+/** The session that is evicted for a run that waits for a slot of a host. */
+const evictableFor = async ({ runId }: Run) =>
+  (await admission().findEvictableOnHosts(runId))?.runId ?? null;
+/** The session that is evicted for another run of the project. */
+const evictableInProject = async () =>
+  (await admission().findEvictableInProject(scene.projectId))?.runId ?? null;
 
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
@@ -52,9 +53,9 @@ test('each waiting run gets another session, the longest idle first, until none 
   const [shorter, longer] = [await idleSession(10), await idleSession(20)];
   const [first, second, third] = [await scene.run(), await scene.run(), await workingSession()];
   for (let times = 0; times < 2; times += 1) {
-    expect(await placeFor(first)).toBe(longer.runId);
-    expect(await placeFor(second)).toBe(shorter.runId);
-    expect(await placeFor(third)).toBeNull();
+    expect(await evictableFor(first)).toBe(longer.runId);
+    expect(await evictableFor(second)).toBe(shorter.runId);
+    expect(await evictableFor(third)).toBeNull();
   }
 });
 
@@ -62,9 +63,9 @@ test('a session that is working or has a message keeps its slot', async () => {
   await workingSession();
   const idle = await idleSession(10);
   const waiting = await scene.run();
-  expect(await placeFor(waiting)).toBe(idle.runId);
+  expect(await evictableFor(waiting)).toBe(idle.runId);
   await storeMessage(database.pool, idle.runId);
-  expect(await placeFor(waiting)).toBeNull();
+  expect(await evictableFor(waiting)).toBeNull();
 });
 
 test('a session that waits for an answer keeps its slot, in every kind of turn', async () => {
@@ -76,39 +77,39 @@ test('a session that waits for an answer keeps its slot, in every kind of turn',
     `insert into interactions (run_id, id, tool_name, input) values ($1, 'asked', 'AskUserQuestion', '{}')`,
     [idle.runId],
   );
-  expect(await placeFor(waiting)).toBeNull();
-  expect(await placeInProject()).toBeNull();
+  expect(await evictableFor(waiting)).toBeNull();
+  expect(await evictableInProject()).toBeNull();
   await pool.query(`update interactions set outcome = 'answered' where run_id = $1`, [idle.runId]);
-  expect(await placeFor(waiting)).toBe(idle.runId);
+  expect(await evictableFor(waiting)).toBe(idle.runId);
 });
 
 test.each([
   { ...initialAgentState, backgroundTasks: 1 },
   { ...initialAgentState, isInTurn: true },
-])('a session whose agent continues unprompted is evicted last: %o', async (memory) => {
+])('a session whose agent continues unprompted is evicted last: %o', async (agentState) => {
   const [longer, shorter] = [await idleSession(20), await idleSession(10)];
   const text = 'update run_logs set agent_state = $2 where run_id = $1';
-  await database.pool.query(text, [longer.runId, JSON.stringify(memory)]);
+  await database.pool.query(text, [longer.runId, JSON.stringify(agentState)]);
   await database.pool.query(text, [shorter.runId, JSON.stringify(initialAgentState)]);
   const [first, second] = [await scene.run(), await scene.run()];
-  expect(await placeFor(first)).toBe(shorter.runId);
-  expect(await placeFor(second)).toBe(longer.runId);
-  expect(await placeInProject()).toBe(shorter.runId);
+  expect(await evictableFor(first)).toBe(shorter.runId);
+  expect(await evictableFor(second)).toBe(longer.runId);
+  expect(await evictableInProject()).toBe(shorter.runId);
 });
 
 test('evicts no session if a slot was released meanwhile', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   const waiting = await scene.run();
-  expect(await placeFor(waiting)).toBe(one.runId);
+  expect(await evictableFor(waiting)).toBe(one.runId);
   await hosts().renew({ hostId: other.onHost, name: other.onHost, capacity: 2 });
-  expect(await placeFor(waiting)).toBeNull();
+  expect(await evictableFor(waiting)).toBeNull();
 });
 
 test('evicts no session for a run that waits for no slot', async () => {
-  const placed = await scene.run();
-  expect(placed.hostId).not.toBeNull();
+  const assigned = await scene.run();
+  expect(assigned.hostId).not.toBeNull();
   await idleSession(10);
-  expect(await placeFor(placed)).toBeNull();
+  expect(await evictableFor(assigned)).toBeNull();
 });
 
 test('a run that is bound to a host gets a slot only there', async () => {
@@ -118,7 +119,7 @@ test('a run that is bound to a host gets a slot only there', async () => {
     runner: other.onHost,
   }));
   try {
-    expect(await placeFor(await scene.run())).toBe(other.runId);
+    expect(await evictableFor(await scene.run())).toBe(other.runId);
   } finally {
     await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
       runner: null,
@@ -135,18 +136,18 @@ test('a run bound to a host without idle sessions does not block other runs', as
     runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
   });
   const bound = await scene.run({ flowId: flow.flowId });
-  expect(await placeFor(await scene.run())).toBe(idle.runId);
-  expect(await placeFor(bound)).toBeNull();
+  expect(await evictableFor(await scene.run())).toBe(idle.runId);
+  expect(await evictableFor(bound)).toBeNull();
 });
 
 test('a slot on a draining or stale host is not offered', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   const waiting = await scene.run();
   await hosts().setDraining(one.onHost, true);
-  expect(await placeFor(waiting)).toBe(other.runId);
+  expect(await evictableFor(waiting)).toBe(other.runId);
   await database.pool.query(
     `update hosts set last_seen = last_seen - interval '1 min' where id = $1`,
     [other.onHost],
   );
-  expect(await placeFor(waiting)).toBeNull();
+  expect(await evictableFor(waiting)).toBeNull();
 });
