@@ -6,7 +6,7 @@ import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 export async function findEvictableInProject(db: Db, projectId: string): Promise<Run | null> {
   const { rows } = await db.query<RunRow>(
     `${selectRuns} join (${idleSessions}) i on i.id = r.id
-     where r.project_id = $1 order by i.goes_on, i.idle_since limit 1`,
+     where r.project_id = $1 order by i.has_background_work, i.idle_since limit 1`,
     [projectId],
   );
   return rows[0] ? toRun(rows[0]) : null;
@@ -38,7 +38,7 @@ export async function findEvictableOnHosts(
          and exists (select from mine where pinned_host is null or pinned_host = i.host_id)
      )
      ${selectRuns} join idle i on i.id = r.id
-     order by i.goes_on, i.idle_since, r.id
+     order by i.has_background_work, i.idle_since, r.id
      offset (
        select count(*) from waiting w, mine
        where (w.created_at, w.id) < (mine.created_at, mine.id)
@@ -58,7 +58,7 @@ export async function findEvictableOnHosts(
 const idleSessions = `
   select r.id, r.host_id, s.idle_since,
          coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0, false)
-           as goes_on
+           as has_background_work
   from runs r join sessions s on s.run_id = r.id
   join run_logs l on l.run_id = r.id cross join lateral (select l.agent_state::json as of) m
   where r.ended_at is null and r.holds_slot and r.end_cause is null and not session_has_work(r.id)
