@@ -35,6 +35,6 @@ export function createIdleEvictor({
     await temporal.signalSleep(idle.workflowId);
     lastRequestedAt.set(idle.runId, at);
     const { requestId, hostId } = idle;
-    logger.info({ runId: idle.runId, requestId, hostId, for: runId }, 'session_evicted');
+    logger.info({ runId: idle.runId, requestId, hostId, for: runId }, 'session_eviction_requested');
   };
 }

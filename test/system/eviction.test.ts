@@ -44,12 +44,12 @@ describe('on a host without a free slot', { timeout: 240_000 }, () => {
     const chats = [await openConversation(service), await openConversation(service)];
     const turns = await Promise.all(chats.map((chat) => chat.send(waitForRelease)));
     for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');
-    const evictions = service.worker.log().split('"session_evicted"').length;
+    const evictions = service.worker.log().split('"session_eviction_requested"').length;
     const { runId } = await service.trigger({ prompt: saying('Done.') });
     // It has requested a slot more than once.
     await new Promise((done) => setTimeout(done, 5_000));
     expect(await service.readRun(runId)).toMatchObject({ startedAt: null, finishedAt: null });
-    expect(service.worker.log().split('"session_evicted"')).toHaveLength(evictions);
+    expect(service.worker.log().split('"session_eviction_requested"')).toHaveLength(evictions);
     for (const { runId: session } of chats) releaseAgent(service, session);
     for (const [n, chat] of chats.entries()) {
       expect(await chat.turn(turns[n] ?? '')).toMatchObject({ exitCode: 0 });

@@ -9,7 +9,7 @@ export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
   const requestSleep = throttlePerRun(deps, async ({ runId, requestId, hostId, workflowId }) => {
     await temporal.signalSleep(workflowId);
-    logger.info({ runId, requestId, hostId }, 'session_drained');
+    logger.info({ runId, requestId, hostId }, 'session_drain_requested');
   });
   return async () => requestSleep(await reconcile.idleOnDrainingHosts());
 }

@@ -33,7 +33,7 @@ export function createInterruptTurn({
     const messageId = named ?? turns.current()?.messageId;
     if (messageId === undefined) return;
     if (!(await Promise.race([turns.waitUntilStarted(messageId), ended]))) return;
-    context.logger.info({ messageId }, 'turn_interrupted');
+    context.logger.info({ messageId }, 'turn_interrupt_sent');
     context.socket.input.push(interruptLine(newId()));
   };
 }

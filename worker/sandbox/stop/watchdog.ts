@@ -28,7 +28,7 @@ export function createWatchdog(
   return {
     terminateFor(violation) {
       const { cause, detail } = endReasonFor(violation, turns.last());
-      logger.warn({ cause, detail }, 'sandbox_terminated');
+      logger.warn({ cause, detail }, 'watchdog_violation');
       const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
       const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
       // After a release, this process must not stop it.
