@@ -33,7 +33,7 @@ export function connect(config: WorkerConfig, logger: Logger) {
     notifications: createNotifications(redis, { instance, subscriber }),
     pool,
     sandboxes: docker.sandboxes,
-    reporter: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
+    healthMonitor: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
     egress,
     async close() {
       await egress.close();

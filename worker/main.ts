@@ -94,7 +94,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const presence = [runHeartbeat(local.heartbeat, signal), local.fence.run(signal)];
   const loops = [
     ...presence,
-    local.reporter.run(signal),
+    local.healthMonitor.run(signal),
     taskWorkers.reconciler.run(signal),
     answering,
   ];
@@ -113,7 +113,7 @@ async function main(signal: AbortSignal): Promise<void> {
 
 /** Builds what supervises this host's sandboxes, independently of tasks. */
 function buildSupervisor(hostId: string) {
-  const { pool, frameStream, presence, notifications, sandboxes, reporter, egress, close } =
+  const { pool, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
     connect(config, logger);
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
@@ -148,13 +148,13 @@ function buildSupervisor(hostId: string) {
   const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
   return {
     fence,
-    reporter,
+    healthMonitor,
     common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
     supervisor,
     heartbeat: {
       hosts: createHostStore(pool),
       host: { hostId, name, capacity },
-      lastReport: reporter.last,
+      lastHealth: healthMonitor.last,
       everyMs: host.renewMs,
       onRenewed: [fence.renewed, renewed],
       logger,

@@ -65,13 +65,13 @@ async function runCheck(
 /** Without anything that identifies the host: this endpoint is public. */
 function hostView({ msSinceHeartbeat, draining, report }: Host) {
   return {
-    silentMs: msSinceHeartbeat,
+    msSinceHeartbeat,
     draining,
     engineVersion: report?.engineVersion ?? null,
     imagePresent: report?.imagePresent ?? null,
     runtimeSetting: report?.runtimeSetting ?? null,
     runtime: report?.runtime ?? null,
-    runtimeTrouble: report?.runtimeFault ?? null,
+    runtimeFault: report?.runtimeFault ?? null,
     diskFreeBytes: report?.diskFreeBytes ?? null,
     diskTotalBytes: report?.diskTotalBytes ?? null,
     diskFreeInodes: report?.diskFreeInodes ?? null,

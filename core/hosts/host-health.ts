@@ -4,9 +4,9 @@ import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from '../sandbox/sa
 /** A host's last health check; stored with its heartbeat. */
 export interface HostHealth {
   instance: string;
-  /** Null if the engine does not answer; `engineTrouble` says why. */
+  /** Null if the engine does not answer; `engineProblem` says why. */
   engineVersion: string | null;
-  engineTrouble: string | null;
+  engineProblem: string | null;
   image: string;
   /** Null if unknown. */
   imagePresent: boolean | null;
@@ -15,7 +15,7 @@ export interface HostHealth {
   runtime: SandboxRuntime | null;
   runtimeFault: RuntimeFault | null;
   /** The message of the same error. */
-  runtimeTrouble: string | null;
+  runtimeProblem: string | null;
   /** Of the data folder. */
   diskFreeBytes: number;
   diskTotalBytes: number;

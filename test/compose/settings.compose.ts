@@ -138,8 +138,8 @@ test('a configured and missing gVisor starts nothing, and every command reports 
   set({ SANDBOX_RUNTIME: 'runsc' });
   await compose('up', '-d');
   await untilReady();
-  await until('the host says so', async () => (await host()).runtimeTrouble !== null);
-  const missing = { runtimeSetting: 'runsc', runtime: null, runtimeTrouble: 'runtime_missing' };
+  await until('the host says so', async () => (await host()).runtimeFault !== null);
+  const missing = { runtimeSetting: 'runsc', runtime: null, runtimeFault: 'runtime_missing' };
   expect(await host()).toMatchObject(missing);
   const { runId } = await access.trigger({ prompt: 'Write never.md' });
   const { error } = await access.untilEnded(runId);
@@ -192,7 +192,7 @@ async function arrivals(stream: AsyncIterable<SentEvent>): Promise<Map<string, n
 interface HostView {
   runtimeSetting: string | null;
   runtime: string | null;
-  runtimeTrouble: string | null;
+  runtimeFault: string | null;
 }
 
 async function host(): Promise<HostView> {

@@ -60,7 +60,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   await expect
     .poll(() => hostOf(service), patience)
     .toMatchObject({
-      ...{ runtimeSetting: 'auto', runtime: null, runtimeTrouble: 'runtime_unusable' },
+      ...{ runtimeSetting: 'auto', runtime: null, runtimeFault: 'runtime_unusable' },
     });
   expect(service.worker.log()).toMatch(/--host-uds=open.*"msg":"runtime_unusable"/);
   const { runId } = await service.trigger({ prompt: script([{ say: 'never' }]) });
@@ -74,7 +74,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   await expect
     .poll(() => hostOf(service), patience)
     .toMatchObject({
-      ...{ runtimeSetting: 'auto', runtime: 'runsc', runtimeTrouble: null },
+      ...{ runtimeSetting: 'auto', runtime: 'runsc', runtimeFault: null },
     });
   const steps = [{ say: 'here' }, { waitForFile: 'go-on' }];
   const later = await service.trigger({ prompt: script(steps) });

@@ -39,7 +39,7 @@ export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor
           logRuntimeChange(found, last, deps.logger);
           last = found;
         } catch (err) {
-          deps.logger.warn({ err }, 'host_report_failed');
+          deps.logger.warn({ err }, 'host_probe_failed');
         }
         await sleep(limits.hostHealthEveryMs, signal);
       }
@@ -49,8 +49,8 @@ export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor
 
 /** Logs the runtime at first and after each change. */
 function logRuntimeChange(now: HostHealth, before: HostHealth | null, logger: Logger): void {
-  const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeTrouble: why } = now;
-  if (runtime === before?.runtime && why === before.runtimeTrouble) return;
+  const { runtimeSetting: setting, runtime, runtimeFault: fault, runtimeProblem: why } = now;
+  if (runtime === before?.runtime && why === before.runtimeProblem) return;
   if (runtime !== null) logger.info({ runtime, setting }, 'sandbox_runtime');
   if (fault !== null) logger.error({ setting, why, advice: runtimeAdvice[fault] }, fault);
 }
@@ -79,13 +79,13 @@ async function probeEngine({ docker: { engine, runtimes }, config }: HostHealthD
     const { version } = await engine.version();
     return {
       engineVersion: version,
-      engineTrouble: null,
+      engineProblem: null,
       imagePresent: await has(engine, config.sandboxImage),
       ...(await probeRuntime(runtimes)),
     };
   } catch (error) {
-    const engineTrouble = messageOf(error);
-    return { ...unknownRuntime, engineVersion: null, engineTrouble, imagePresent: null };
+    const engineProblem = messageOf(error);
+    return { ...unknownRuntime, engineVersion: null, engineProblem, imagePresent: null };
   }
 }
 
@@ -101,7 +101,7 @@ async function has(
   }
 }
 
-const unknownRuntime = { runtime: null, runtimeFault: null, runtimeTrouble: null };
+const unknownRuntime = { runtime: null, runtimeFault: null, runtimeProblem: null };
 
 async function probeRuntime(runtimes: Docker['runtimes']) {
   try {
@@ -109,7 +109,7 @@ async function probeRuntime(runtimes: Docker['runtimes']) {
   } catch (error) {
     const fault = runtimeFaultOf(error);
     if (fault === null) return unknownRuntime;
-    return { runtime: null, runtimeFault: fault, runtimeTrouble: messageOf(error) };
+    return { runtime: null, runtimeFault: fault, runtimeProblem: messageOf(error) };
   }
 }
 

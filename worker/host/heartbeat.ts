@@ -7,7 +7,7 @@ interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
   host: { hostId: string; name: string; capacity: number };
   /** Null until the first probe. */
-  lastReport(): HostHealth | null;
+  lastHealth(): HostHealth | null;
   logger: Logger;
   everyMs: number;
   /** Called after each successful heartbeat with the time it was sent. */
@@ -19,7 +19,7 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
   while (!signal.aborted) {
     const requestedAtMs = performance.now();
     try {
-      await options.hosts.renew({ ...options.host, report: options.lastReport() });
+      await options.hosts.renew({ ...options.host, report: options.lastHealth() });
       for (const notify of options.onRenewed) notify(requestedAtMs);
     } catch (err) {
       options.logger.warn({ err }, 'host_heartbeat_failed');

@@ -41,7 +41,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   /** Repeated at every tick, because a sandbox may have been starting at the first one. */
   async function fence(): Promise<void> {
     if (!fenced.signal.aborted) {
-      logger.error({ silentMs: Math.round(performance.now() - renewedAt) }, 'host_fenced');
+      logger.error({ msSinceRenewal: Math.round(performance.now() - renewedAt) }, 'host_fenced');
       fenced.abort();
       deps.egress.block();
     }

@@ -74,12 +74,12 @@ function slotProblems(live: Host[]): Problem[] {
 /** Problems that only the host itself can see. */
 function reported({ name, report }: Host): Problem[] {
   if (report === null) return [];
-  const { engineTrouble, imagePresent, image, runtimeFault, clockAheadMs } = report;
+  const { engineProblem, imagePresent, image, runtimeFault, clockAheadMs } = report;
   const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
   const found: (Problem | false)[] = [
-    engineTrouble !== null && {
+    engineProblem !== null && {
       code: 'host_engine_unreachable',
-      message: `The Docker Engine of the host ${name} does not respond: ${engineTrouble}.`,
+      message: `The Docker Engine of the host ${name} does not respond: ${engineProblem}.`,
       advice: startEngine,
     },
     imagePresent === false && {
@@ -89,7 +89,7 @@ function reported({ name, report }: Host): Problem[] {
     },
     typeof runtimeFault === 'string' && {
       code: `host_${runtimeFault}`,
-      message: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeTrouble}.`,
+      message: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeProblem}.`,
       advice: runtimeAdvice[runtimeFault],
     },
     isShort(room) && {

@@ -17,13 +17,13 @@ const report: HostHealth = {
   instance: 'box-internal',
   retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
   engineVersion: '28.1.0',
-  engineTrouble: null,
+  engineProblem: null,
   image: 'registry.internal/sandbox:1',
   imagePresent: true,
   runtimeSetting: 'auto',
   runtime: 'runc',
   runtimeFault: null,
-  runtimeTrouble: null,
+  runtimeProblem: null,
   diskFreeBytes: 7,
   diskTotalBytes: 9,
   diskFreeInodes: 11,
@@ -99,13 +99,13 @@ test('reports the state of hosts without their names', async () => {
   const { text, json } = await caller(api, null)('/readyz');
   expect(json.data.hosts).toEqual([
     {
-      silentMs: expect.any(Number),
+      msSinceHeartbeat: expect.any(Number),
       draining: false,
       engineVersion: '28.1.0',
       imagePresent: true,
       runtimeSetting: 'auto',
       runtime: 'runc',
-      runtimeTrouble: null,
+      runtimeFault: null,
       diskFreeBytes: 7,
       diskTotalBytes: 9,
       diskFreeInodes: 11,
@@ -114,25 +114,25 @@ test('reports the state of hosts without their names', async () => {
   ]);
   expect(text).not.toMatch(/internal|host-x/);
 
-  const trouble = { runtimeSetting: 'runsc', runtime: null } as const;
+  const unusable = { runtimeSetting: 'runsc', runtime: null } as const;
   for (const runtimeFault of ['runtime_missing', 'runtime_unusable'] as const) {
-    const lacking = { ...report, ...trouble, runtimeFault, runtimeTrouble: 'internal' };
+    const lacking = { ...report, ...unusable, runtimeFault, runtimeProblem: 'internal' };
     const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
     await world.stores.hosts.renew(host);
     const then = await caller(api, null)('/readyz');
-    expect(then.json.data.hosts).toMatchObject([{ ...trouble, runtimeTrouble: runtimeFault }]);
+    expect(then.json.data.hosts).toMatchObject([{ ...unusable, runtimeFault }]);
     expect(then.text).not.toMatch(/internal/);
   }
 });
 
 test('answers in time while dependencies hang, with one check for concurrent callers', async () => {
-  const silent = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
+  const unreachable = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
   let probes = 0;
   const stuck = await world.start({
     checks: {
       postgres: async () => {
         probes += 1;
-        await silent.query('select 1');
+        await unreachable.query('select 1');
         return { version: null };
       },
     },

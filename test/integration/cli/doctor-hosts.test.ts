@@ -14,13 +14,13 @@ const dayMs = 24 * 3_600_000;
 const well: HostHealth = {
   instance,
   engineVersion: '28.1.0',
-  engineTrouble: null,
+  engineProblem: null,
   image: 'sandbox:1',
   imagePresent: true,
   runtimeSetting: 'auto',
   runtime: 'runc',
   runtimeFault: null,
-  runtimeTrouble: null,
+  runtimeProblem: null,
   diskFreeBytes: 50 * 1024 ** 3,
   diskTotalBytes: 90 * 1024 ** 3,
   diskFreeInodes: 5_000_000,
@@ -63,13 +63,13 @@ test('reports a missing host, and accepts a healthy one', async () => {
 });
 
 test('reports what the hosts report: engine, image, disk, clock, gVisor', async () => {
-  await host('a', { engineVersion: null, engineTrouble: 'docker: version: connect ENOENT' });
+  await host('a', { engineVersion: null, engineProblem: 'docker: version: connect ENOENT' });
   await host('b', { imagePresent: false, diskFreeBytes: 1024 ** 3, clockAheadMs: 90_000 });
-  const runtimeTrouble = 'docker: the engine does not have the runtime runsc, only runc';
+  const runtimeProblem = 'docker: the engine does not have the runtime runsc, only runc';
   const lacking = { runtimeSetting: 'runsc', runtime: null } as const;
-  await host('c', { ...lacking, runtimeFault: 'runtime_missing', runtimeTrouble });
+  await host('c', { ...lacking, runtimeFault: 'runtime_missing', runtimeProblem });
   const without = 'docker: the engine lists the runtime runsc without --host-uds=open';
-  await host('d', { ...lacking, runtimeFault: 'runtime_unusable', runtimeTrouble: without });
+  await host('d', { ...lacking, runtimeFault: 'runtime_unusable', runtimeProblem: without });
   const { about } = await doctor();
   expect(about('host_runtime_missing')).toMatch(
     /name-of-c cannot start.* on runsc: .*only runc\. Install gVisor.*npm run setup:gvisor/,

@@ -22,19 +22,19 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
   const { sandboxRuntime = 'runc' } = given;
   let log = '';
   const logger = pino({}, { write: (line) => void (log += line) });
-  const reporter = createHostHealthMonitor({
+  const healthMonitor = createHostHealthMonitor({
     config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
   });
-  expect(reporter.last()).toBeNull();
+  expect(healthMonitor.last()).toBeNull();
   const stop = new AbortController();
-  const running = reporter.run(stop.signal);
-  while (reporter.last() === null) await sleep(20);
+  const running = healthMonitor.run(stop.signal);
+  while (healthMonitor.last() === null) await sleep(20);
   stop.abort();
   await running;
-  return { report: reporter.last() ?? expect.unreachable(), log };
+  return { report: healthMonitor.last() ?? expect.unreachable(), log };
 }
 
 const firstReport = async (given: Given) => (await firstLook(given)).report;
@@ -44,13 +44,13 @@ test('a healthy host reports it', async () => {
     instance: 'report',
     retention,
     engineVersion: expect.stringMatching(/^\d+\./),
-    engineTrouble: null,
+    engineProblem: null,
     image: stackEnv.sandboxImage,
     imagePresent: true,
     runtimeSetting: 'runc',
     runtime: 'runc',
     runtimeFault: null,
-    runtimeTrouble: null,
+    runtimeProblem: null,
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
     diskFreeInodes: expect.any(Number),
@@ -70,7 +70,7 @@ test('reports the other facts without the engine or Postgres', async () => {
   });
   expect(report).toMatchObject({
     engineVersion: null,
-    engineTrouble: expect.stringContaining('/nowhere/docker.sock'),
+    engineProblem: expect.stringContaining('/nowhere/docker.sock'),
     imagePresent: null,
     clockAheadMs: null,
   });
@@ -86,7 +86,7 @@ test.each([
   const fake = await startFakeEngine(() => ({ Version: '28.1.0', ApiVersion: '1.49', Runtimes }));
   const given = { dockerHost: fake.dockerHost, sandboxRuntime: 'auto' } as const;
   const { report, log } = await firstLook(given);
-  expect(report).toMatchObject({ runtimeSetting: 'auto', runtime, runtimeTrouble: null });
+  expect(report).toMatchObject({ runtimeSetting: 'auto', runtime, runtimeProblem: null });
   expect(log.split('\n').filter((line) => line.includes('"sandbox_runtime"'))).toEqual([
     expect.stringContaining(`"runtime":"${runtime}","setting":"auto"`),
   ]);
@@ -99,11 +99,11 @@ test('reports gVisor that is configured and not installed, with advice', async (
   const { report, log } = await firstLook(given);
   expect(report).toMatchObject({
     engineVersion: '28.1.0',
-    engineTrouble: null,
+    engineProblem: null,
     imagePresent: true,
     runtime: null,
     runtimeFault: 'runtime_missing',
-    runtimeTrouble: expect.stringContaining('does not have the runtime runsc, only runc'),
+    runtimeProblem: expect.stringContaining('does not have the runtime runsc, only runc'),
   });
   expect(log).toMatch(/"level":50.*npm run setup:gvisor.*"msg":"runtime_missing"/);
   fake.close();
@@ -117,7 +117,7 @@ test('reports gVisor that cannot run sandboxes, with advice, and uses no other r
   expect(report).toMatchObject({
     runtime: null,
     runtimeFault: 'runtime_unusable',
-    runtimeTrouble: expect.stringContaining('lists the runtime runsc without --host-uds=open'),
+    runtimeProblem: expect.stringContaining('lists the runtime runsc without --host-uds=open'),
   });
   expect(log).toMatch(/"level":50.*--host-uds=open.*reload it.*"msg":"runtime_unusable"/);
   fake.close();
