@@ -39,7 +39,7 @@ export async function attemptDelivery(
   if (attempt > limits.webhookAttempts) throw abandoned('no attempt is left');
   const claimed = await claim(deps, { runId, attempt, delivery });
   if ('done' in claimed) return { status: claimed.done };
-  if ('refused' in claimed) return duplicateAttempt(claimed.refused);
+  if ('unavailable' in claimed) return duplicateAttempt(claimed.unavailable);
   failpoint('webhook.claimed');
   const startedAt = performance.now();
   const outcome = await deps.sendWebhook(signed(runId, claimed, deps.now()));

@@ -14,12 +14,12 @@ export interface ApiMetrics {
     seconds: number | null;
   }) => void;
   runDecided: (outcome: 'admitted' | 'replay' | AdmissionRejection['reason']) => void;
-  messageDecided: (outcome: 'stored' | 'known' | MessageRefusal) => void;
+  messageDecided: (outcome: 'stored' | 'known' | MessageRejection) => void;
   streamOpened: () => void;
   streamClosed: () => void;
 }
 
-type MessageRefusal = Extract<StoredMessage, { outcome: 'rejected' }>['reason'];
+type MessageRejection = Extract<StoredMessage, { outcome: 'rejected' }>['reason'];
 
 export const noopMetrics: ApiMetrics = {
   answered: () => undefined,

@@ -13,7 +13,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { limits } from '../core/limits.ts';
 import { passphraseMinChars } from './backup/sealed-key.ts';
 
-// Parsers of option values. An invalid value is refused with the expected format.
+// Parsers of option values. An invalid value is rejected with the expected format.
 
 export function projectId(text: string): string {
   return byRule(text, projectIdRule);
@@ -136,7 +136,7 @@ export function jsonObject(text: string): JsonObject {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text, refusePrototype);
+    return JSON.parse(text, rejectPrototype);
   } catch (error) {
     if (error instanceof InvalidArgumentError) throw error;
     const at = /line \d+ column \d+/.exec(String(error))?.[0];
@@ -145,7 +145,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Refused as in a request body, because JSON.parse would silently drop it. */
-function refusePrototype(key: string, value: unknown): unknown {
+function rejectPrototype(key: string, value: unknown): unknown {
   if (key !== '__proto__') return value;
   throw new InvalidArgumentError('A field must not be named __proto__.');
 }

@@ -10,7 +10,7 @@ export function readVariables<Shape extends z.ZodRawShape>(
   env: Environment,
   shape: Shape,
 ): z.output<z.ZodObject<Shape>> {
-  refuseRetired(env);
+  rejectRetired(env);
   const values = Object.fromEntries(Object.keys(shape).map((name) => [name, read(env, name)]));
   const parsed = z.object(shape).safeParse(values);
   if (parsed.success) return parsed.data;
@@ -21,7 +21,7 @@ export function readVariables<Shape extends z.ZodRawShape>(
   throw new ConfigError(lines.join('\n'));
 }
 
-function refuseRetired(env: Environment): void {
+function rejectRetired(env: Environment): void {
   const lines = Object.entries(retiredSettings).flatMap(([retired, current]) =>
     env[retired] || env[`${retired}_FILE`]
       ? [`${retired} is not used any more: set ${current}`]

@@ -89,11 +89,11 @@ function afterQuestion(state: AgentState, asked: NonNullable<RunFacts['asked']>)
 
 function afterClosing(state: AgentState, closed: NonNullable<RunFacts['closed']>): StateChange {
   const { interactionId, outcome } = closed;
-  const refusals = state.denials.filter(({ requestId }) => requestId !== interactionId);
+  const remaining = state.denials.filter(({ requestId }) => requestId !== interactionId);
   const questions = state.questions.filter((id) => id !== interactionId);
   if (questions.length === state.questions.length) {
     return unchanged(
-      refusals.length === state.denials.length ? state : { ...state, denials: refusals },
+      remaining.length === state.denials.length ? state : { ...state, denials: remaining },
     );
   }
   const closing = closedFrame(interactionId, outcome);
@@ -106,10 +106,10 @@ function afterClosing(state: AgentState, closed: NonNullable<RunFacts['closed']>
   };
 }
 
-function withDenial(state: AgentState, refusal: ControlDenial): AgentState {
-  const isNew = state.denials.every(({ requestId }) => requestId !== refusal.requestId);
+function withDenial(state: AgentState, denial: ControlDenial): AgentState {
+  const isNew = state.denials.every(({ requestId }) => requestId !== denial.requestId);
   if (!isNew || state.denials.length >= limits.interactionsMax) return state;
-  return { ...state, denials: [...state.denials, refusal] };
+  return { ...state, denials: [...state.denials, denial] };
 }
 
 /** The end of a turn withdraws its open questions. */

@@ -26,7 +26,7 @@ export interface HostCalls {
     payload: { files: InputFile[] };
     result:
       | { outcome: 'written' }
-      | { outcome: 'refused'; path: string; reason: string }
+      | { outcome: 'rejected'; path: string; reason: string }
       | { outcome: 'gone' };
   };
   /** Delivers all stored answers to the agent. */

@@ -7,7 +7,7 @@ export type DockerErrorCode =
   | 'foreign_container'
   | 'engine_unreachable'
   | 'engine_timeout'
-  | 'refused';
+  | 'rejected';
 
 export class DockerError extends Error {
   readonly code: DockerErrorCode;
@@ -44,7 +44,7 @@ function statusOf(error: unknown): number | null {
 
 function codeOf(status: number, message: string): DockerErrorCode {
   if (/runtime (name|specified)/i.test(message)) return 'runtime_missing';
-  if (status !== 404) return 'refused';
+  if (status !== 404) return 'rejected';
   return /no such image/i.test(message) ? 'image_missing' : 'container_missing';
 }
 

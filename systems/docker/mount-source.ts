@@ -45,7 +45,7 @@ async function findMountSource(
   // With any other driver, the files are on the host only while a container uses the volume.
   if (Driver === 'local') return { kind: 'bind', dir, source: Mountpoint };
   throw new DockerError(
-    'refused',
+    'rejected',
     `docker: the volume ${volume} uses the driver ${Driver}, which needs an engine of API version ` +
       `${firstSubpathVersion.join('.')} or newer; this one has ${apiVersion}`,
   );

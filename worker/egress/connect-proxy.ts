@@ -28,7 +28,7 @@ interface ConnectProxyDeps {
   lookup: Lookup;
   lookupException: Lookup;
   connect: Connect;
-  onDenied(refusal: Denial): void;
+  onDenied(denial: Denial): void;
   onClosed(tunnel: Target & { sentBytes: number; receivedBytes: number }): void;
 }
 
@@ -42,18 +42,18 @@ export function createConnectProxy(deps: ConnectProxyDeps) {
   return async (authority: string, client: Duplex, head: Buffer): Promise<void> => {
     client.on('error', () => client.destroy());
     const target = parseAuthority(authority);
-    if (target === null) return refuse(client, 400, 'CONNECT requires host:port');
+    if (target === null) return endWithError(client, 400, 'CONNECT requires host:port');
     const found = await findAddresses(deps, target);
-    if (found.outcome === 'refused') {
+    if (found.outcome === 'denied') {
       deps.onDenied({ ...target, reason: found.reason });
-      return refuse(
+      return endWithError(
         client,
         403,
         `the network policy does not allow ${authority} (${found.reason})`,
       );
     }
     const upstream = await connectFirst(deps.connect, found.addresses, target.port);
-    if (upstream === null) return refuse(client, 502, `${authority} does not answer`);
+    if (upstream === null) return endWithError(client, 502, `${authority} does not answer`);
     joinTunnel({ client, upstream, head }, (sentBytes, receivedBytes) =>
       deps.onClosed({ ...target, sentBytes, receivedBytes }),
     );
@@ -77,9 +77,9 @@ async function findAddresses(
   deps: ConnectProxyDeps,
   target: Target,
 ): Promise<
-  { outcome: 'resolved'; addresses: string[] } | { outcome: 'refused'; reason: DenialReason }
+  { outcome: 'resolved'; addresses: string[] } | { outcome: 'denied'; reason: DenialReason }
 > {
-  if (!allowsTarget(deps.policy, target)) return { outcome: 'refused', reason: 'policy' };
+  if (!allowsTarget(deps.policy, target)) return { outcome: 'denied', reason: 'policy' };
   if (isException(deps.exceptions, target)) {
     return resolveAllowed(target.host, { lookup: deps.lookupException, allows: () => true });
   }
@@ -121,7 +121,7 @@ function joinTunnel(
   upstream.pipe(client);
 }
 
-function refuse(client: Duplex, status: 400 | 403 | 502, why: string): void {
+function endWithError(client: Duplex, status: 400 | 403 | 502, why: string): void {
   const reasons = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' };
   client.end(
     `HTTP/1.1 ${status} ${reasons[status]}\r\nContent-Type: text/plain\r\n` +

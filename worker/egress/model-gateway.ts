@@ -78,8 +78,8 @@ const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream):
 function createModelProxy(findUpstream: () => Promise<Upstream>): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
-    const refusal = rejectionFor(request, path, calls);
-    if (refusal !== null) return reject(request, response, refusal);
+    const rejection = rejectionFor(request, path, calls);
+    if (rejection !== null) return reject(request, response, rejection);
     calls += 1;
     try {
       await forward(await findUpstream(), { request, response, path });
@@ -164,10 +164,10 @@ function filterHeaders(
 }
 
 /** The connection is closed with the answer, so that the body need not be read. */
-function reject(request: IncomingMessage, response: ServerResponse, refusal: Rejection): void {
+function reject(request: IncomingMessage, response: ServerResponse, rejection: Rejection): void {
   response.setHeader('connection', 'close');
   request.resume();
-  answerError(response, refusal);
+  answerError(response, rejection);
 }
 
 function answerError(response: ServerResponse, { status, type, message }: Rejection): void {

@@ -6,7 +6,7 @@ export type Lookup = (host: string) => Promise<string[]>;
 
 type Resolution =
   | { outcome: 'resolved'; addresses: string[] }
-  | { outcome: 'refused'; reason: 'unresolvable' | 'not_public' };
+  | { outcome: 'denied'; reason: 'unresolvable' | 'not_public' };
 
 /**
  * Resolves a name once. A single disallowed address denies the name. The caller connects to the returned
@@ -17,8 +17,8 @@ export async function resolveAllowed(
   { lookup, allows }: { lookup: Lookup; allows: (address: string) => boolean },
 ): Promise<Resolution> {
   const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host];
-  if (addresses.length === 0) return { outcome: 'refused', reason: 'unresolvable' };
-  if (!addresses.every(allows)) return { outcome: 'refused', reason: 'not_public' };
+  if (addresses.length === 0) return { outcome: 'denied', reason: 'unresolvable' };
+  if (!addresses.every(allows)) return { outcome: 'denied', reason: 'not_public' };
   return { outcome: 'resolved', addresses };
 }
 

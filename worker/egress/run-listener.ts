@@ -33,7 +33,7 @@ export interface EgressHandlers extends ControlHandlers {
   /** The model upstream of the run's project. Null selects the service's. */
   projectModel: ProjectModelSource;
   /** `count` is the number of denials of this target for this run, including this one. */
-  onDenied(refusal: Denial & { count: number }): void;
+  onDenied(denial: Denial & { count: number }): void;
 }
 
 export interface RunEgress {
@@ -77,7 +77,7 @@ export function createEgress(deps: EgressDeps): Egress {
     },
     async listen(socketPath, handlers) {
       const { logger } = handlers;
-      const onRefused = createDenialLog(handlers);
+      const onDenied = createDenialLog(handlers);
       const model = gateway.forRun(handlers.projectModel);
       const proxy = createConnectProxy({
         policy: handlers.policy,
@@ -85,11 +85,11 @@ export function createEgress(deps: EgressDeps): Egress {
         isPublic: isPublicAddress,
         ...lookups,
         connect: deps.connect ?? connectDirectly,
-        onDenied: onRefused,
+        onDenied,
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
       const server = createServer((request, response) => {
-        serve({ model, handlers, onRefused }, request, response).catch((error: unknown) => {
+        serve({ model, handlers, onDenied }, request, response).catch((error: unknown) => {
           logger.warn({ err: error }, 'egress_request_failed');
           fail(response);
         });
@@ -97,12 +97,12 @@ export function createEgress(deps: EgressDeps): Egress {
       // A failed accept (no free descriptor) affects this run, not the worker.
       server.on('error', (error) => logger.warn({ err: error }, 'egress_accept_failed'));
       server.on('connection', (socket) => void (isBlocked && socket.destroy()));
-      const door = await open({ server, socketPath, proxy });
-      listeners.add(door);
+      const listener = await open({ server, socketPath, proxy });
+      listeners.add(listener);
       return {
         async close() {
-          await door.close();
-          listeners.delete(door);
+          await listener.close();
+          listeners.delete(listener);
         },
       };
     },
@@ -113,17 +113,17 @@ export function createEgress(deps: EgressDeps): Egress {
 interface Serving {
   model: ModelProxy;
   handlers: EgressHandlers;
-  onRefused: (refusal: Denial) => void;
+  onDenied: (denial: Denial) => void;
 }
 
 async function serve(
-  { model, handlers, onRefused }: Serving,
+  { model, handlers, onDenied }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const target = request.url ?? '';
   if (!target.startsWith('/')) {
-    onRefused({ ...targetOf(target), reason: 'method_not_allowed' });
+    onDenied({ ...targetOf(target), reason: 'method_not_allowed' });
     return endWith(response, 403);
   }
   if (target.startsWith('/model/')) {
@@ -133,15 +133,15 @@ async function serve(
 }
 
 /** One log line and one count per target, so a sandbox can fill neither the log nor the memory. */
-function createDenialLog(handlers: EgressHandlers): (refusal: Denial) => void {
+function createDenialLog(handlers: EgressHandlers): (denial: Denial) => void {
   const counts = new Map<string, number>();
-  return (refusal) => {
-    const target = `${refusal.host}:${refusal.port}`;
+  return (denial) => {
+    const target = `${denial.host}:${denial.port}`;
     if (!counts.has(target) && counts.size >= deniedTargetsMax) return;
     const count = (counts.get(target) ?? 0) + 1;
     counts.set(target, count);
-    if (count === 1) handlers.logger.info({ refusal }, 'egress_refused');
-    handlers.onDenied({ ...refusal, count });
+    if (count === 1) handlers.logger.info({ denial }, 'egress_denied');
+    handlers.onDenied({ ...denial, count });
   };
 }
 

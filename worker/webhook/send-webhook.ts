@@ -37,7 +37,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = await unless(deadline, resolveAllowed(host, { lookup, allows }));
     if (found === null) return { outcome: 'failed', reason: 'timed_out' };
-    if (found.outcome === 'refused') return refused(found.reason);
+    if (found.outcome === 'denied') return toOutcome(found.reason);
     const connector = connect({
       ...(ca && { ca }),
       rejectUnauthorized: true, // the environment could disable it
@@ -49,7 +49,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
 }
 
 /** An unresolvable name may resolve at the next attempt. A private address is final. */
-function refused(reason: 'unresolvable' | 'not_public'): WebhookOutcome {
+function toOutcome(reason: 'unresolvable' | 'not_public'): WebhookOutcome {
   return reason === 'unresolvable'
     ? { outcome: 'failed', reason }
     : { outcome: 'blocked', reason: 'its address is not public' };

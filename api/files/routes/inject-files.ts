@@ -100,7 +100,7 @@ async function writeToHost(
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();
   const { result } = response;
-  if (result.outcome === 'refused') {
+  if (result.outcome === 'rejected') {
     const index = files.findIndex(({ path }) => path === result.path);
     throw invalid(`body.files.${index}.path: cannot be written: ${result.reason}`);
   }

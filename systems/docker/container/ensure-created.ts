@@ -36,7 +36,7 @@ export async function ensureCreated(deps: CreateDeps, spec: SandboxSpec): Promis
     const name = containerName(deps.engine.instance, spec);
     if (performance.now() > end)
       throw new DockerError(
-        'refused',
+        'rejected',
         `docker: ${name} is reserved, but no such container appears`,
       );
     await sleep(pollMs);

@@ -108,7 +108,7 @@ async function runProbe(engine: Engine, spec: ContainerCreateOptions): Promise<s
     await waitUntilEnded(engine, id);
     return null;
   } catch (error) {
-    const isRejected = error instanceof DockerError && error.code === 'refused';
+    const isRejected = error instanceof DockerError && error.code === 'rejected';
     if (!isRejected || error.status !== 400) throw error;
     return `a sandbox on it does not start (${error.message})`;
   } finally {

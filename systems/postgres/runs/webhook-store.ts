@@ -21,7 +21,7 @@ export type ClaimedAttempt =
   /** Nothing to send: it was delivered before. */
   | { done: number }
   /** Nothing to send: another caller made this attempt, or the run has no pending webhook. */
-  | { refused: 'taken' | 'none' }
+  | { unavailable: 'taken' | 'none' }
   /** The run has not ended yet. */
   | { unended: true };
 
@@ -75,25 +75,25 @@ interface AttemptId {
 }
 
 async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<ClaimedAttempt> {
-  const owed = await readState(pool, id.runId);
-  if (owed?.state === 'waiting') return { unended: true };
-  if (owed === null || !owed.has_body) return { refused: 'none' };
-  if (owed.state === 'delivered' && id.delivery === 0) return { done: owed.last_status ?? 0 };
+  const webhook = await readState(pool, id.runId);
+  if (webhook?.state === 'waiting') return { unended: true };
+  if (webhook === null || !webhook.has_body) return { unavailable: 'none' };
+  if (webhook.state === 'delivered' && id.delivery === 0) return { done: webhook.last_status ?? 0 };
   // Before the claim, so that a failure here does not use up the attempt.
-  const secret = await ensureWebhookSecret(pool, sealer, owed.project_id);
+  const secret = await ensureWebhookSecret(pool, sealer, webhook.project_id);
   const claimed = await insertAttempt(pool, id);
-  return claimed ? { ...claimed, secret, attempt: id.attempt } : { refused: 'taken' };
+  return claimed ? { ...claimed, secret, attempt: id.attempt } : { unavailable: 'taken' };
 }
 
-interface OwedRow {
+interface WebhookRow {
   project_id: string;
   state: WebhookState;
   has_body: boolean;
   last_status: number | null;
 }
 
-async function readState(db: Db, runId: string): Promise<OwedRow | null> {
-  const { rows } = await db.query<OwedRow>(
+async function readState(db: Db, runId: string): Promise<WebhookRow | null> {
+  const { rows } = await db.query<WebhookRow>(
     `select project_id, webhook_state as state, webhook_body is not null as has_body,
        webhook_last_status as last_status
      from runs where id = $1`,

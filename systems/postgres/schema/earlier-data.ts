@@ -10,7 +10,7 @@ export class EarlierDataError extends Error {
  * Throws if the database has data of an earlier commit, and deletes nothing. Such a database lists
  * migrations, but not the current baseline with its current content.
  */
-export async function refuseEarlierData(db: Db, migrations?: SchemaFile[]): Promise<void> {
+export async function assertNoEarlierData(db: Db, migrations?: SchemaFile[]): Promise<void> {
   const applied = await appliedMigrations(db);
   if (applied.length === 0) return;
   const known = migrations ?? (await readSchemaFiles()).migrations;
@@ -29,7 +29,7 @@ export async function findEarlierData(url: string): Promise<string | null> {
   // A single client's end() never settles if the server closed the connection during the TLS handshake.
   const pool = createPool(url, { applicationName: 'flowrun', max: 1 });
   try {
-    await refuseEarlierData(pool);
+    await assertNoEarlierData(pool);
     return null;
   } catch (error) {
     return error instanceof EarlierDataError ? error.message : null;

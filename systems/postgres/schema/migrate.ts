@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Db } from '../client/pool.ts';
 import { applyFunctions, createFunctions } from './apply-functions.ts';
-import { refuseEarlierData } from './earlier-data.ts';
+import { assertNoEarlierData } from './earlier-data.ts';
 import { readSchemaFiles, type SchemaFile, type SchemaFiles } from './schema-files.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function migrate(url: string, files?: SchemaFiles): Promise<void> {
   try {
     await client.query('begin');
     await client.query(`select pg_advisory_xact_lock(hashtextextended('migrate', 0))`);
-    await refuseEarlierData(client, migrations);
+    await assertNoEarlierData(client, migrations);
     await client.query(bookkeeping);
     await applyMigrations(client, migrations, functions);
     await applyFunctions(client, functions);

@@ -1,5 +1,5 @@
 import type { Db } from '../client/pool.ts';
-import { appliedMigrations, refuseEarlierData } from './earlier-data.ts';
+import { appliedMigrations, assertNoEarlierData } from './earlier-data.ts';
 import { readSchemaFiles, type SchemaFile } from './schema-files.ts';
 
 export interface SchemaState {
@@ -17,7 +17,7 @@ export interface SchemaState {
  */
 export async function schemaState(db: Db): Promise<SchemaState> {
   const { migrations, functions } = await readSchemaFiles();
-  await refuseEarlierData(db, migrations);
+  await assertNoEarlierData(db, migrations);
   const applied = (await appliedMigrations(db)).map(({ name }) => name);
   const known = migrations.map(({ name }) => name);
   const missing = known.filter((name) => !applied.includes(name));

@@ -126,7 +126,9 @@ test('reports the state of hosts without their names', async () => {
 });
 
 test('answers in time while dependencies hang, with one check for concurrent callers', async () => {
-  const unreachable = createPool('postgres://nobody@192.0.2.1/nothing', { applicationName: 'test' });
+  const unreachable = createPool('postgres://nobody@192.0.2.1/nothing', {
+    applicationName: 'test',
+  });
   let probes = 0;
   const stuck = await world.start({
     checks: {

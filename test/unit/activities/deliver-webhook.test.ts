@@ -111,7 +111,7 @@ describe('a webhook attempt', () => {
   });
 
   it('sends nothing if no webhook is pending', async () => {
-    const { deliver, sent } = deliveryWith({ refused: 'none' }, answered(204));
+    const { deliver, sent } = deliveryWith({ unavailable: 'none' }, answered(204));
     expect(await deliver()).toEqual({ status: null });
     expect(sent).toEqual([]);
   });
@@ -125,7 +125,7 @@ describe('a webhook attempt', () => {
   });
 
   it('sends nothing under an attempt number that is in use, and retries with the next number', async () => {
-    const { deliver, sent } = deliveryWith({ refused: 'taken' }, answered(204));
+    const { deliver, sent } = deliveryWith({ unavailable: 'taken' }, answered(204));
     expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
     expect(sent).toEqual([]);
   });

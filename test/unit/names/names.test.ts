@@ -3,7 +3,7 @@ import { ownFiles, readOwnFile } from '../structure/source-files.ts';
 import { filesNamed, usesOf } from './find-names.ts';
 import retired from './retired-names.json' with { type: 'json' };
 
-/** These files list retired settings, which are refused at start, or are generated. */
+/** These files list retired settings, which are rejected at start, or are generated. */
 const exempt = new Set([
   'CHANGELOG.md',
   'config/retired-settings.ts',

@@ -10,7 +10,7 @@ import type { TurnTracker } from './turn-tracker.ts';
  * them. The agent ignores duplicates.
  */
 export interface InteractionAnswers {
-  deny(refusals: ControlDenial[]): void;
+  deny(denials: ControlDenial[]): void;
   /** Sends every answer that was not sent yet. */
   deliver(): Promise<void>;
 }
@@ -33,8 +33,8 @@ export function createInteractionAnswers({
   }
 
   return {
-    deny(refusals) {
-      for (const refusal of refusals) send(refusal.requestId, denialLine(refusal));
+    deny(denials) {
+      for (const denial of denials) send(denial.requestId, denialLine(denial));
     },
     async deliver() {
       for (const { answers, ...interaction } of await interactions.open(runId)) {

@@ -47,7 +47,7 @@ async function writeAll(
     const some = entries.slice(from, from + filesAtOnce);
     const written = await writeFiles(root, some, ({ sha256 }) => blobs.read(sha256));
     // The files formed a valid tree when they were stored, and no agent runs now.
-    if (written.outcome === 'refused')
+    if (written.outcome === 'rejected')
       throw new Error(`cannot restore the session's files: ${written.reason}`);
   }
 }

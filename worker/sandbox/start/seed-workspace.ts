@@ -40,7 +40,7 @@ async function seedWorkspace(
       const content = small.get(sha256);
       return content === undefined ? blobs.read(sha256) : single(content);
     });
-    if (written.outcome === 'refused') throw notSeeded(written);
+    if (written.outcome === 'rejected') throw notSeeded(written);
   }
   failpoint('start.seeded');
   await writeFile(done, '', { mode: 0o600 });

@@ -44,7 +44,7 @@ export function startErrorOf(error: unknown): SandboxStartError {
         permanent: true,
         cause: error,
       });
-    case 'refused': {
+    case 'rejected': {
       const permanent = error.status === 400 || error.status === 404;
       return new SandboxStartError('the engine rejected the container', {
         permanent,

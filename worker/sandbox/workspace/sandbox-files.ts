@@ -87,7 +87,7 @@ async function writePendingFiles(
     const some = waiting.slice(0, filesAtOnce);
     if (some.length === 0) return unwritable;
     const written = await writeFiles(workspace, some, contentFrom(deps));
-    if (written.outcome === 'refused') unwritable.push(written);
+    if (written.outcome === 'rejected') unwritable.push(written);
     if ((await markWritten(deps, session, { files: some, written })) > 0) continue;
     // Without the lease, the same files would remain pending forever.
     if (unwritable.length > 0) return unwritable;

@@ -20,7 +20,7 @@ export interface UnwritableFile {
   reason: string;
 }
 
-export type Written = { outcome: 'written' } | ({ outcome: 'refused' } & UnwritableFile);
+export type Written = { outcome: 'written' } | ({ outcome: 'rejected' } & UnwritableFile);
 
 /**
  * Safe to repeat. Allows one call at a time per directory, with at most a few hundred files, because each
@@ -35,15 +35,15 @@ export async function writeFiles<F extends NewFile>(
   try {
     for (const file of files) {
       const folder = await makeFolder(root, file.path.split('/').slice(0, -1));
-      if (folder === null) return refused(file, 'a part of its path is not a folder');
+      if (folder === null) return rejected(file, 'a part of its path is not a folder');
       const one = { folder, name: nameOf(file), part: partOf(nameOf(file)) };
       staged.push(one);
-      if (await isFolder(one)) return refused(file, 'a folder has this name');
+      if (await isFolder(one)) return rejected(file, 'a folder has this name');
       await writePart(one, file, contentOf(file));
     }
     for (const [index, file] of files.entries()) {
       const one = staged[index];
-      if (one !== undefined && !(await commitFile(one))) return refused(file, 'its path is taken');
+      if (one !== undefined && !(await commitFile(one))) return rejected(file, 'its path is taken');
     }
     return { outcome: 'written' };
   } finally {
@@ -66,8 +66,8 @@ export const isPart = (name: string): boolean => /^\.frs-[0-9a-f]{24}\.part$/.te
 
 const nameOf = ({ path }: NewFile): string => path.slice(path.lastIndexOf('/') + 1);
 
-const refused = ({ path }: NewFile, reason: string): Written => ({
-  outcome: 'refused',
+const rejected = ({ path }: NewFile, reason: string): Written => ({
+  outcome: 'rejected',
   path,
   reason,
 });

@@ -178,7 +178,7 @@ test.each([
   });
   const { engine, mountSource } = engineWith('runsc', failing.dockerHost);
   const trial = probeRuntime(engine, { runtime: 'runsc', image: 'an-image', mountSource });
-  if (said === null) await expect(trial).rejects.toMatchObject({ code: 'refused', status });
+  if (said === null) await expect(trial).rejects.toMatchObject({ code: 'rejected', status });
   else expect(await trial).toMatch(said);
   failing.close();
 });

@@ -48,8 +48,8 @@ test('one of forty concurrent claims of an attempt succeeds', async () => {
     ),
   );
   expect(claims.filter((claim) => 'url' in claim)).toHaveLength(1);
-  expect(claims.filter((claim) => 'refused' in claim)).toEqual(
-    Array.from({ length: 39 }, () => ({ refused: 'taken' })),
+  expect(claims.filter((claim) => 'unavailable' in claim)).toEqual(
+    Array.from({ length: 39 }, () => ({ unavailable: 'taken' })),
   );
   expect(await webhookOf(runId)).toMatchObject({ attempts: 1 });
 });
@@ -88,10 +88,10 @@ test('a dropped webhook is sent again only on request of an operator', async () 
   await webhooks().claimAttempt(runId, 1);
   await webhooks().drop(runId);
   expect(await webhookOf(runId)).toMatchObject({ state: 'dropped' });
-  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ refused: 'taken' });
+  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ unavailable: 'taken' });
   const again = await webhooks().claimAttempt(runId, 1, 1);
   expect(again).toMatchObject({ attempt: 1, url });
-  expect(await webhooks().claimAttempt(runId, 1, 1)).toEqual({ refused: 'taken' });
+  expect(await webhooks().claimAttempt(runId, 1, 1)).toEqual({ unavailable: 'taken' });
   await webhooks().recordAttempt(runId, 1, { status: 200, error: null, delivery: 1 });
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
 });
@@ -105,7 +105,7 @@ test('a delivered webhook is sent again on request, each time under its own numb
   expect(numbers.sort()).toEqual([1, 2, 3]);
   expect(await webhooks().claimAttempt(runId, 2)).toEqual({ done: 204 });
   expect(await webhooks().claimAttempt(runId, 1, 2)).toMatchObject({ url, attempt: 1 });
-  expect(await webhooks().claimAttempt(runId, 1, 2)).toEqual({ refused: 'taken' });
+  expect(await webhooks().claimAttempt(runId, 1, 2)).toEqual({ unavailable: 'taken' });
   await webhooks().recordAttempt(runId, 1, { status: 500, error: null, delivery: 2 });
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
   const made = await webhooks().attempts(runId);
@@ -122,7 +122,7 @@ test('there is no webhook before the end, without a callback, or for an unknown 
   const quiet = await scene.run();
   await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
   for (const runId of [quietly.runId, quiet.runId, randomUUID()]) {
-    expect(await webhooks().claimAttempt(runId, 1)).toEqual({ refused: 'none' });
+    expect(await webhooks().claimAttempt(runId, 1)).toEqual({ unavailable: 'none' });
   }
 });
 

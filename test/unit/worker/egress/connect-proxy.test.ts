@@ -56,14 +56,14 @@ test.each([
 ])('denies an allowed name that resolves to %s', async (list) => {
   const answers = list.split(',');
   const spy = createSpy();
-  const { socketPath, refusals } = await serveRun({
+  const { socketPath, denials } = await serveRun({
     deps: { lookup: () => Promise.resolve(answers), connect: spy.connect },
     handlers: { policy: limited },
   });
   const { status } = await sendRaw(socketPath, connectLine('allowed.test:443'));
   expect(status).toBe(403);
   expect(spy.addresses).toEqual([]);
-  expect(refusals).toEqual([{ host: 'allowed.test', port: 443, reason: 'not_public', count: 1 }]);
+  expect(denials).toEqual([{ host: 'allowed.test', port: 443, reason: 'not_public', count: 1 }]);
 });
 
 test('resolves a name once and never connects to the address of a second answer', async () => {
@@ -96,22 +96,22 @@ test.each([
   ['an unknown name', { policy: 'open', hosts: [] }, 'nowhere.test:443', 'unresolvable'],
 ] as const)('denies %s and connects nowhere', async (_what, policy, authority, reason) => {
   const spy = createSpy();
-  const { socketPath, refusals } = await serveRun({
+  const { socketPath, denials } = await serveRun({
     deps: { lookup: () => Promise.resolve([]), connect: spy.connect },
     handlers: { policy: { policy: policy.policy, hosts: [...policy.hosts] } },
   });
   const { status } = await sendRaw(socketPath, connectLine(authority));
   expect(status).toBe(403);
-  expect(refusals.map((refusal) => refusal.reason)).toEqual([reason]);
+  expect(denials.map((denial) => denial.reason)).toEqual([reason]);
   expect(spy.addresses).toEqual([]);
 });
 
 test('denies a request in absolute form and counts each destination', async () => {
-  const { socketPath, refusals } = await serveRun({});
+  const { socketPath, denials } = await serveRun({});
   for (const count of [1, 2]) {
     const answer = await callSocket(socketPath, { path: 'http://127.0.0.1:8080/secret' });
     expect(answer.status).toBe(403);
-    expect(refusals.at(-1)).toEqual({
+    expect(denials.at(-1)).toEqual({
       host: '127.0.0.1',
       port: 8080,
       reason: 'method_not_allowed',
@@ -121,12 +121,12 @@ test('denies a request in absolute form and counts each destination', async () =
 });
 
 test('counts at most as many destinations as its limit', async () => {
-  const { socketPath, refusals } = await serveRun({ handlers: { policy: limited } });
+  const { socketPath, denials } = await serveRun({ handlers: { policy: limited } });
   for (let place = 0; place < 230; place += 1) {
     const { socket } = await sendRaw(socketPath, connectLine(`h${place}.test:443`));
     socket.destroy();
   }
-  expect(refusals).toHaveLength(200);
+  expect(denials).toHaveLength(200);
 });
 
 test('ends its tunnels and closes its socket when the run ends', async () => {

@@ -14,7 +14,7 @@ import {
 interface ServedRun {
   socketPath: string;
   egress: Egress;
-  refusals: (Denial & { count: number })[];
+  denials: (Denial & { count: number })[];
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export async function serveRun({
 }): Promise<ServedRun> {
   const folder = await mkdtemp(join(tmpdir(), 'egress-'));
   const egress = sameHostAs?.egress ?? createEgress({ ...noNetwork, ...deps });
-  const refusals: ServedRun['refusals'] = [];
+  const denials: ServedRun['denials'] = [];
   const socketPath = at ?? join(folder, 'x');
   const run = await egress.listen(socketPath, {
     logger: pino({ enabled: false }),
@@ -44,7 +44,7 @@ export async function serveRun({
     acknowledge: () => Promise.resolve(),
     nextMessage: () => Promise.resolve({ kind: 'none' }),
     exited: () => {},
-    onDenied: (refusal) => void refusals.push(refusal),
+    onDenied: (denial) => void denials.push(denial),
     ...handlers,
   });
   onTestFinished(async () => {
@@ -52,7 +52,7 @@ export async function serveRun({
     if (!sameHostAs) await egress.close();
     await rm(folder, { recursive: true });
   });
-  return { socketPath, egress, refusals, close: () => run.close() };
+  return { socketPath, egress, denials, close: () => run.close() };
 }
 
 const noNetwork: EgressDeps = {

@@ -83,7 +83,7 @@ test('one path that cannot be written prevents all files from being written', as
   execFileSync('mkfifo', [at('pipe')]);
   for (const path of ['folder', 'plain/x', 'link/secret', 'link/new', 'pipe/x', 'link/deep/x']) {
     const answer = await write([file('first'), file(path)]);
-    expect(answer, path).toEqual({ outcome: 'refused', path, reason: expect.any(String) });
+    expect(answer, path).toEqual({ outcome: 'rejected', path, reason: expect.any(String) });
   }
   expect(readdirSync(root).sort()).toEqual(['folder', 'link', 'pipe', 'plain']);
   expect(readdirSync(outside)).toEqual(['secret']);
@@ -135,8 +135,8 @@ function swapper(): void {
 
 test('a thread that constantly swaps directories for symlinks causes no write outside', async () => {
   swapper();
-  const seen = { written: 0, refused: 0, failed: 0 };
-  const isOneSided = (): boolean => Math.min(seen.written, seen.refused + seen.failed) <= 10;
+  const seen = { written: 0, rejected: 0, failed: 0 };
+  const isOneSided = (): boolean => Math.min(seen.written, seen.rejected + seen.failed) <= 10;
   for (let n = 0; n < 600 || isOneSided(); n += 1) {
     const outcome = await write([file('d/secret'), file(`d/deep/${n}`)]).then(
       (answer) => answer.outcome,
@@ -196,7 +196,7 @@ test('a stored file is consistent, however fast it changes', async () => {
   }
 });
 
-test('a file whose sparse size exceeds the limit is refused, a large one is stored', async () => {
+test('a file whose sparse size exceeds the limit is rejected, a large one is stored', async () => {
   writeFileSync(at('sparse'), '');
   truncateSync(at('sparse'), limits.snapshotMaxBytes + 1);
   const blobs = stored();
