@@ -11,7 +11,7 @@ export interface FleetNumbers {
   webhooks: number;
   oldestWebhookSeconds: number;
   hosts: { live: number; draining: number; stale: number };
-  slots: { free: number; taken: number };
+  slots: { free: number; occupied: number };
   projectsAtCap: number;
 }
 

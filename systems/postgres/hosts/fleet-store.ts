@@ -13,7 +13,7 @@ interface FleetRow {
   webhooks: number;
   oldest_webhook: number | null;
   hosts: { live: number; draining: number; stale: number };
-  slots: { free: number; taken: number };
+  slots: { free: number; occupied: number };
   capped: number;
 }
 
@@ -43,7 +43,7 @@ const ageOf = (moment: string): string =>
  */
 const countStatement = `
   with live as materialized (
-    select r.project_id, r.host_id, r.created_at, r.started_at, r.holds_slot, occupies_slot(r) as takes,
+    select r.project_id, r.host_id, r.created_at, r.started_at, r.holds_slot, occupies_slot(r) as occupies,
            r.session_id is not null as is_session
     from runs r where r.ended_at is null
   ),
@@ -69,7 +69,7 @@ const countStatement = `
   ),
   host_slots as (
     select h.draining, h.last_seen > db_clock() - $1::interval as is_live, h.capacity,
-           (select count(*) from live l where l.host_id = h.id and l.takes) as taken
+           (select count(*) from live l where l.host_id = h.id and l.occupies) as occupied
     from hosts h
   ),
   host_numbers as (
@@ -78,14 +78,14 @@ const countStatement = `
              'draining', count(*) filter (where is_live and draining),
              'stale', count(*) filter (where not is_live)) as hosts,
            json_build_object(
-             'free', coalesce(sum(greatest(capacity - taken, 0))
+             'free', coalesce(sum(greatest(capacity - occupied, 0))
                filter (where is_live and not draining), 0),
-             'taken', coalesce(sum(taken), 0)) as slots
+             'occupied', coalesce(sum(occupied), 0)) as slots
     from host_slots
   ),
   capped as (
     select p.id from live l join projects p on p.id = l.project_id
-    where l.takes group by p.id, p.max_concurrent_runs
+    where l.occupies group by p.id, p.max_concurrent_runs
     having count(*) >= p.max_concurrent_runs
   )
   select run_numbers.*, message_numbers.*, webhook_numbers.*, host_numbers.*,

@@ -19,7 +19,7 @@ test('an empty service has zero counts', async () => {
     webhooks: 0,
     oldestWebhookSeconds: 0,
     hosts: { live: 0, draining: 0, stale: 0 },
-    slots: { free: 0, taken: 0 },
+    slots: { free: 0, occupied: 0 },
     projectsAtCap: 0,
   });
 });
@@ -47,7 +47,7 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
     runs: { waiting: 1, starting: 1, running: 1, awake: 0, asleep: 0 },
     webhooks: 1,
     hosts: { live: 1, draining: 1, stale: 1 },
-    slots: { free: 3, taken: 2 },
+    slots: { free: 3, occupied: 2 },
     projectsAtCap: 1,
   });
   expect(numbers.oldestRunSeconds).toBeGreaterThan(59);

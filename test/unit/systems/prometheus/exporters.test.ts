@@ -17,7 +17,7 @@ const numbers: FleetNumbers = {
   webhooks: 9,
   oldestWebhookSeconds: 10,
   hosts: { live: 11, draining: 12, stale: 13 },
-  slots: { free: 14, taken: 15 },
+  slots: { free: 14, occupied: 15 },
   projectsAtCap: 16,
 };
 
