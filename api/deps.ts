@@ -107,7 +107,7 @@ export interface ApiDeps {
     delivery: number;
   }) => Promise<'started' | 'already'>;
   startRun: (run: Run) => Promise<'started' | 'already'>;
-  signalStop: (workflowId: string, order: { graceMs: number }) => Promise<'signalled' | 'gone'>;
+  signalStop: (workflowId: string, request: { graceMs: number }) => Promise<'signalled' | 'gone'>;
   /** Starts the session's workflow if it is not running. */
   signalMessage: (run: Run, messageId: string) => Promise<'signalled' | 'gone'>;
   signalInterrupt: (

@@ -85,8 +85,8 @@ function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     retention: {
-      rows: (kept: Parameters<typeof overdueRows>[1]) => overdueRows(pool, kept),
-      blobs: (kept: Parameters<typeof overdueBlobs>[1]) => overdueBlobs(pool, kept),
+      rows: (retention: Parameters<typeof overdueRows>[1]) => overdueRows(pool, retention),
+      blobs: (retention: Parameters<typeof overdueBlobs>[1]) => overdueBlobs(pool, retention),
       largestTables: (limit: number) => largestTables(pool, limit),
     },
   };

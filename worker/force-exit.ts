@@ -8,7 +8,7 @@ const graceMs = 5_000;
  */
 export function forceExitAfterGrace(logger: Logger): void {
   const timer = setTimeout(() => {
-    logger.warn({ kept: process.getActiveResourcesInfo() }, 'worker_forced_exit');
+    logger.warn({ resources: process.getActiveResourcesInfo() }, 'worker_forced_exit');
     process.exit(0);
   }, graceMs);
   timer.unref();

@@ -33,8 +33,8 @@ export function runObserver({ metrics, logger }: Telemetry): RunObserver {
 export function instrumentTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
   return {
     ...turns,
-    async claim(held) {
-      const claimed = await turns.claim(held);
+    async claim(lease) {
+      const claimed = await turns.claim(lease);
       const isBegun = claimed.outcome === 'turn' && claimed.announcedFrame !== null;
       if (isBegun && claimed.waitedMs !== null) metrics.turnStarted(claimed.waitedMs);
       return claimed;

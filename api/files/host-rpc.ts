@@ -42,7 +42,7 @@ export function createHostRpc({ store, notifications, newId }: HostRpcDeps): Hos
       const unsubscribe = notifications.subscribe(responseChannel(requestId), notifier.notify);
       try {
         const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
-        await store.open({ ...request, hostId, lifeMs: timeoutMs });
+        await store.open({ ...request, hostId, ttlMs: timeoutMs });
         notifications.notify(hostChannel(hostId));
         const result = (await pollResult()) ?? (await store.withdraw(requestId));
         // Written by the handler of this kind, which has this result type.

@@ -23,12 +23,12 @@ interface DiskSpace {
 const hasFewFiles = ({ freeInodes }: DiskSpace): boolean =>
   (freeInodes ?? Number.POSITIVE_INFINITY) < limits.diskFreeMinInodes;
 
-export const isShort = (room: DiskSpace): boolean =>
-  room.freeBytes < limits.diskFreeMinBytes || hasFewFiles(room);
+export const isShort = (disk: DiskSpace): boolean =>
+  disk.freeBytes < limits.diskFreeMinBytes || hasFewFiles(disk);
 
 /** The free bytes, and the free inodes if these are short. */
-export const freeSpaceOf = (room: DiskSpace): string =>
-  sizeOf(room.freeBytes) + (hasFewFiles(room) ? ` and ${room.freeInodes} inodes` : '');
+export const freeSpaceOf = (disk: DiskSpace): string =>
+  sizeOf(disk.freeBytes) + (hasFewFiles(disk) ? ` and ${disk.freeInodes} inodes` : '');
 
 const giB = 1024 ** 3;
 const miB = 1024 ** 2;

@@ -104,8 +104,8 @@ function renderResult(line: JsonObject): string {
   const subtype = textIn(line, 'subtype') ?? '';
   if (line.is_error !== true && !subtype.startsWith('error')) return '';
   const errors = listIn(line, 'errors').filter((error) => typeof error === 'string');
-  const said = errors.length > 0 ? errors.join('; ') : (textIn(line, 'result') ?? '');
-  const words = [subtype === 'success' ? '' : subtype, said].filter((word) => word !== '');
+  const message = errors.length > 0 ? errors.join('; ') : (textIn(line, 'result') ?? '');
+  const words = [subtype === 'success' ? '' : subtype, message].filter((word) => word !== '');
   return `✗ ${oneLine(stripControlCodes(words.join(': ') || 'the turn failed'), resultMaxChars)}\n`;
 }
 

@@ -8,22 +8,22 @@ interface LocalBuckets {
 /** Buckets in memory. A bucket that would be full again is dropped: only busy keys have one. */
 export function createLocalBuckets(): LocalBuckets {
   const buckets = new Map<string, { bucket: TokenBucket; fullAtSeconds: number }>();
-  let sweepAtCount = sweepEvery;
+  let cleanUpAtCount = cleanUpEvery;
 
-  function sweep(nowSeconds: number): void {
+  function removeFull(nowSeconds: number): void {
     for (const [keyId, { fullAtSeconds }] of buckets) {
       if (fullAtSeconds < nowSeconds) buckets.delete(keyId);
     }
-    sweepAtCount = buckets.size + sweepEvery;
+    cleanUpAtCount = buckets.size + cleanUpEvery;
   }
 
   return {
     get: (keyId) => buckets.get(keyId)?.bucket ?? null,
     set(keyId, { bucket, resetAtSeconds }) {
       buckets.set(keyId, { bucket, fullAtSeconds: resetAtSeconds });
-      if (buckets.size >= sweepAtCount) sweep(bucket.atMs / 1_000);
+      if (buckets.size >= cleanUpAtCount) removeFull(bucket.atMs / 1_000);
     },
   };
 }
 
-const sweepEvery = 1_000;
+const cleanUpEvery = 1_000;

@@ -156,11 +156,11 @@ function filterHeaders(
   headers: IncomingHttpHeaders,
   dropped: Set<string>,
 ): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {};
+  const forwarded: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !dropped.has(name)) kept[name] = value;
+    if (value !== undefined && !dropped.has(name)) forwarded[name] = value;
   }
-  return kept;
+  return forwarded;
 }
 
 /** The connection is closed with the answer, so that the body need not be read. */

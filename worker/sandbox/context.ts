@@ -4,7 +4,7 @@ import type { SandboxPlan } from '../../systems/postgres/admission/sandbox-plan.
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { InteractionAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
-import type { HeldLease } from './output/lease.ts';
+import type { RenewedLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
 import type { SessionTurnTracker } from './session/session-turn-tracker.ts';
@@ -21,7 +21,7 @@ export interface PreparedSandbox {
   /** Null if the container is missing. Then only the spool is left. */
   containerId: string | null;
   socket: ControlSocket;
-  lease: HeldLease;
+  lease: RenewedLease;
   /** Aborted when the lease is lost. */
   lost: AbortSignal;
   spool: SpoolFile;

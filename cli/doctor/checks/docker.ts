@@ -74,11 +74,11 @@ export const diskCheck: Check = {
   async run({ config }) {
     if (config.dataDir === null) return skipped('DATA_DIR is not set here');
     const { bavail, blocks, bsize, files, ffree } = await statfs(config.dataDir);
-    const room = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
+    const disk = { freeBytes: bavail * bsize, freeInodes: files === 0 ? null : ffree };
     const whole = sizeOf(blocks * bsize);
-    const facts = [`${sizeOf(room.freeBytes)} of ${whole} free in ${config.dataDir}`];
-    if (!isShort(room)) return checked(facts);
-    const message = `The disk of ${config.dataDir} has only ${freeSpaceOf(room)} free.`;
+    const facts = [`${sizeOf(disk.freeBytes)} of ${whole} free in ${config.dataDir}`];
+    if (!isShort(disk)) return checked(facts);
+    const message = `The disk of ${config.dataDir} has only ${freeSpaceOf(disk)} free.`;
     return checked(facts, { code: 'disk_short', message, advice: freeDiskSpace });
   },
 };

@@ -75,7 +75,7 @@ function slotProblems(live: Host[]): Problem[] {
 function reported({ name, report }: Host): Problem[] {
   if (report === null) return [];
   const { engineProblem, imagePresent, image, runtimeFault, clockAheadMs } = report;
-  const room = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
+  const disk = { freeBytes: report.diskFreeBytes, freeInodes: report.diskFreeInodes };
   const found: (Problem | false)[] = [
     engineProblem !== null && {
       code: 'host_engine_unreachable',
@@ -92,9 +92,9 @@ function reported({ name, report }: Host): Problem[] {
       message: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeProblem}.`,
       advice: runtimeAdvice[runtimeFault],
     },
-    isShort(room) && {
+    isShort(disk) && {
       code: 'host_disk_short',
-      message: `The disk of the host ${name} has only ${freeSpaceOf(room)} free.`,
+      message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free.`,
       advice: freeDiskSpace,
     },
     Math.abs(clockAheadMs ?? 0) > limits.clockOffMaxMs && {

@@ -60,12 +60,12 @@ export const messagesCheck: Check = {
     advice: 'Check the log of Postgres.',
   },
   async run(context) {
-    const untold = await context.messages.unsignalled(unsignalledMs);
-    if (untold.length === 0) return checked([]);
-    const sessions = untold.map(({ run }) => run);
+    const unsignalled = await context.messages.unsignalled(unsignalledMs);
+    if (unsignalled.length === 0) return checked([]);
+    const sessions = unsignalled.map(({ run }) => run);
     return checked([], {
       code: 'message_not_signalled',
-      message: `${counted(untold.length, 'session')} with messages that their workflows have not received: ${named(sessions)}.`,
+      message: `${counted(unsignalled.length, 'session')} with messages that their workflows have not received: ${named(sessions)}.`,
       advice: 'A worker signals them within seconds: check its log for reconcile_message_failed.',
       fix: context.fixes.signalMessages,
     });

@@ -14,11 +14,11 @@ export const webhooksCheck: Check = {
     advice: 'Check the log of Postgres.',
   },
   async run({ reconcile, fixes }) {
-    const owed = await reconcile.pendingWebhooks(pendingMs);
-    if (owed.length === 0) return checked([]);
+    const pending = await reconcile.pendingWebhooks(pendingMs);
+    if (pending.length === 0) return checked([]);
     return checked([], {
       code: 'webhook_pending',
-      message: `${counted(owed.length, 'webhook')} pending for more than 5 minutes: ${named(owed)}.`,
+      message: `${counted(pending.length, 'webhook')} pending for more than 5 minutes: ${named(pending)}.`,
       advice: 'A worker resumes them within seconds: check its log for webhook_resumed.',
       fix: fixes.deliverWebhooks,
     });
@@ -37,12 +37,12 @@ export const schedulesCheck: Check = {
   async run(context) {
     const before = await context.schedules.unsynced();
     if (before.length > 0) await context.settle();
-    const untold = await context.schedules.unsynced();
-    if (before.length === 0 || untold.length === 0) return checked([]);
-    const flows = untold.slice(0, 5).map(({ flowId }) => flowId);
+    const unsynced = await context.schedules.unsynced();
+    if (before.length === 0 || unsynced.length === 0) return checked([]);
+    const flows = unsynced.slice(0, 5).map(({ flowId }) => flowId);
     return checked([], {
       code: 'schedule_not_synced',
-      message: `${counted(untold.length, 'schedule')} not synced to Temporal: ${flows.join(', ')}.`,
+      message: `${counted(unsynced.length, 'schedule')} not synced to Temporal: ${flows.join(', ')}.`,
       advice: 'A worker syncs them within seconds: check its log for schedule_sync_failed.',
       fix: context.fixes.syncSchedules,
     });

@@ -108,6 +108,7 @@ async function untilExit(
     child.on('error', reject);
     child.on('close', resolve);
   });
-  const [how, said] = await Promise.all([code, text(child.stderr)]);
-  if (how !== 0) throw new Error(`${program} failed: ${said.trim().slice(-2_000) || String(how)}`);
+  const [status, stderr] = await Promise.all([code, text(child.stderr)]);
+  if (status !== 0)
+    throw new Error(`${program} failed: ${stderr.trim().slice(-2_000) || String(status)}`);
 }

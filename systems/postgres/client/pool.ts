@@ -15,7 +15,7 @@ interface PoolOptions {
 /** Connections that stay open while idle: opening one takes longer than most queries. */
 const keptOpen = 4;
 /** Network devices drop silent connections, and a server may disappear without closing them. */
-const askedAfterMs = 30_000;
+const keepAliveAfterMs = 30_000;
 /**
  * The server cancels a statement after this time. A server that does not even report that is gone.
  */
@@ -28,7 +28,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     max: options.max ?? 10,
     min: keptOpen,
     keepAlive: true,
-    keepAliveInitialDelayMillis: askedAfterMs,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     connectionTimeoutMillis: 10_000,
     statement_timeout: statementMs,
     query_timeout: statementMs + 5_000,

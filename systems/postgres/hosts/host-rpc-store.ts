@@ -15,7 +15,7 @@ export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
 
 export function createHostRpcStore(pool: Pool) {
   return {
-    open: (request: HostRpcRow & { hostId: string; lifeMs: number }) => insert(pool, request),
+    open: (request: HostRpcRow & { hostId: string; ttlMs: number }) => insert(pool, request),
     /** Returns the result as JSON text and deletes the row; null if there is no result yet. */
     takeResult: (requestId: string) => takeResult(pool, requestId),
     /** Deletes the request; returns the result if there is one after all. */
@@ -33,7 +33,7 @@ export function createHostRpcStore(pool: Pool) {
 
 async function insert(
   db: Db,
-  request: HostRpcRow & { hostId: string; lifeMs: number },
+  request: HostRpcRow & { hostId: string; ttlMs: number },
 ): Promise<void> {
   await db.query(
     `insert into host_rpc_requests (id, host_id, run_id, kind, payload, expires_at)
@@ -44,7 +44,7 @@ async function insert(
       request.runId,
       request.kind,
       request.payload,
-      `${request.lifeMs} ms`,
+      `${request.ttlMs} ms`,
     ],
   );
 }

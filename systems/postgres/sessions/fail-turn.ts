@@ -14,7 +14,7 @@ import type { SandboxGeneration } from '../log/lease.ts';
 export function failTurn(
   pool: Pool,
   { runId, generation }: SandboxGeneration,
-  notGiven: UndeliveredMessage,
+  undelivered: UndeliveredMessage,
 ): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     // Every writer of a log locks it before its run.
@@ -25,11 +25,11 @@ export function failTurn(
       [runId, generation],
     );
     if (rowCount !== 1) return false;
-    const failed = await failOldestMessage(db, runId, notGiven);
+    const failed = await failOldestMessage(db, runId, undelivered);
     if (failed !== null) {
       await appendOwnFrames(db, {
         runId,
-        frames: failureFrames(failed, notGiven),
+        frames: failureFrames(failed, undelivered),
         facts: { agentStatus: 'error' },
       });
       await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);

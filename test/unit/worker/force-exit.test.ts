@@ -17,5 +17,5 @@ test('a process that something keeps alive reports the reason and exits anyway',
   vi.advanceTimersByTime(1);
   expect(exit).toHaveBeenCalledWith(0);
   expect(lines.join('')).toContain('worker_forced_exit');
-  expect(lines.join('')).toContain('"kept":[');
+  expect(lines.join('')).toContain('"resources":[');
 });

@@ -57,12 +57,14 @@ export function createRetentionJob(
   };
 }
 
-async function inBatches(sweep: () => Promise<number>): Promise<{ rows: number; isDone: boolean }> {
+async function inBatches(
+  deleteBatch: () => Promise<number>,
+): Promise<{ rows: number; isDone: boolean }> {
   let rows = 0;
-  for (let piece = 0; piece < batchesPerPass; piece += 1) {
-    const went = await sweep();
-    if (went === 0) return { rows, isDone: true };
-    rows += went;
+  for (let batch = 0; batch < batchesPerPass; batch += 1) {
+    const deleted = await deleteBatch();
+    if (deleted === 0) return { rows, isDone: true };
+    rows += deleted;
   }
   return { rows, isDone: false };
 }

@@ -8,12 +8,12 @@ import type { ReconcilerDeps } from '../deps.ts';
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   let hasFullSync = false;
 
-  async function sync(untold: UnsyncedSchedule): Promise<void> {
-    const { flowId, schedule, version } = untold;
+  async function sync(unsynced: UnsyncedSchedule): Promise<void> {
+    const { flowId, schedule, version } = unsynced;
     try {
       if (schedule === null) await deps.temporal.removeSchedule(flowId);
       else await deps.temporal.ensureSchedule(flowId, schedule);
-      await deps.schedules.markSynced(untold);
+      await deps.schedules.markSynced(unsynced);
       deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_synced');
     } catch (err) {
       deps.logger.warn({ err, flowId }, 'schedule_sync_failed');
@@ -23,6 +23,6 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   return async () => {
     if (!hasFullSync) await deps.schedules.resyncAll();
     hasFullSync = true;
-    for (const untold of await deps.schedules.unsynced()) await sync(untold);
+    for (const unsynced of await deps.schedules.unsynced()) await sync(unsynced);
   };
 }

@@ -47,8 +47,8 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
       if (restoration === null) return;
       const found = await reconcileUnknown(deps, restoration);
       if (found > 0) return;
-      const settled = await reconcile.markRestoresReconciled(listedWithinMs);
-      if (settled > 0) logger.info({ ...restoration }, 'restore_reconciled');
+      const reconciled = await reconcile.markRestoresReconciled(listedWithinMs);
+      if (reconciled > 0) logger.info({ ...restoration }, 'restore_reconciled');
     },
     isReconciled: ({ runId }) =>
       comparedFor !== undefined && unverified.every((run) => run.runId !== runId),

@@ -25,10 +25,10 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
     const waiting = await reconcile.unfinishedStops(thresholds.resendAfterMs);
     sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
     const due = deps.now().getTime() - thresholds.resendEveryMs;
-    const silent = waiting.filter(
+    const unanswered = waiting.filter(
       (run) => run.workflowStartedAt !== null && (sentAt.get(run.runId) ?? 0) < due,
     );
-    await forEachRun(silent, logger, resend);
+    await forEachRun(unanswered, logger, resend);
   };
 }
 

@@ -8,7 +8,7 @@ import type { SandboxDeps } from '../deps.ts';
  * The right to write a run's log. Every write carries the token, so the renewal timer is not needed for
  * safety. It detects early that another host has taken over, and shows others that this host is alive.
  */
-export interface HeldLease {
+export interface RenewedLease {
   token: number;
   /** The end of the log when the lease was taken. */
   position: { generation: number; byteOffset: number; lastSeq: number; agentState: AgentState };
@@ -33,7 +33,7 @@ export async function takeSandboxLease(
   { frames, hostId, times }: SandboxDeps,
   { ref: { runId, generation }, logger }: { ref: SandboxRef; logger: Logger },
   onLost: () => void,
-): Promise<HeldLease | null> {
+): Promise<RenewedLease | null> {
   const { leaseMs } = times;
   const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
   if (lease === null || lease.position.generation === generation) return lease;
@@ -48,7 +48,7 @@ export async function takeSandboxLease(
 /** If the database cannot answer, the lease is released, and the next attempt takes it again. */
 async function beginGeneration(
   frames: SandboxDeps['frames'],
-  lease: HeldLease,
+  lease: RenewedLease,
   { runId, generation }: SandboxRef,
 ): Promise<boolean> {
   if (lease.position.generation > generation) return false;
@@ -65,7 +65,7 @@ export async function takeLease(
   { frames, owner, leaseMs, logger }: LeaseDeps,
   runId: string,
   onLost: () => void,
-): Promise<HeldLease | null> {
+): Promise<RenewedLease | null> {
   const taken = await frames.takeLease(runId, owner, leaseMs);
   if (taken === null) return null;
   const { token, ...position } = taken;
@@ -73,11 +73,11 @@ export async function takeLease(
 
   async function confirm(): Promise<boolean> {
     if (!isHeld) return false;
-    const kept = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
+    const isRenewed = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
       logger.warn({ err: error }, 'lease_renewal_failed');
       return true;
     });
-    if (kept || !isHeld) return kept;
+    if (isRenewed || !isHeld) return isRenewed;
     stop();
     onLost();
     return false;

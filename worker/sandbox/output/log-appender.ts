@@ -64,9 +64,9 @@ export function createLogAppender(deps: LogAppenderDeps, retry: RetryPolicy): Lo
     if (interactionEvents.length > 0)
       await retryUntilAborted(() => deps.interactions.record(runId, interactionEvents), retry);
     if (turnEnd) failpoint('turn.ending');
-    const place = { runId, token, generation, fromOffset: byteOffset, toOffset };
+    const range = { runId, token, generation, fromOffset: byteOffset, toOffset };
     const stored = await retryUntilAborted(
-      () => deps.frames.append({ ...place, frames: batch.frames, facts, agentState }, chat),
+      () => deps.frames.append({ ...range, frames: batch.frames, facts, agentState }, chat),
       retry,
     );
     if (stored.outcome === 'fenced') return null;

@@ -46,7 +46,7 @@ export function createBatch(
   const frames: Frame[] = [];
   const deltas: { framesBefore: number; n: number; data: string }[] = [];
   const facts: RunFacts = {};
-  const news: InteractionEvent[] = [];
+  const interactionEvents: InteractionEvent[] = [];
   let { offset, deltaCount, agentState } = start;
   let committedTo: number | null = null;
   let lines = 0;
@@ -65,7 +65,7 @@ export function createBatch(
     const added = [...chatLine.text, ...read.frames, ...next.frames, ...chatLine.end];
     if (added.length > 0) deltaCount = 0;
     frames.push(...added);
-    news.push(...next.interactionEvents);
+    interactionEvents.push(...next.interactionEvents);
     agentState = next.state;
     const { agentStatus } = next;
     Object.assign(facts, read.facts, chatLine.facts, agentStatus && { agentStatus });
@@ -80,7 +80,7 @@ export function createBatch(
     build: () => ({
       frames,
       facts,
-      interactionEvents: news,
+      interactionEvents,
       agentState,
       committedTo,
       deltaCount,

@@ -28,7 +28,7 @@ export interface TailDeps extends LogAppenderDeps {
   /** Of a session's agent. */
   chat?: ChatReader | null;
   bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
-  onFault(trouble: SpoolFault): void;
+  onFault(fault: SpoolFault): void;
   onFenced(): void;
   onFailure(error: unknown, attempt: number): void;
 }
@@ -66,7 +66,7 @@ export function startTail(deps: TailDeps): SpoolTail {
       const isLast = finishing;
       const batch = await readWithRetry(() => reader.nextBatch(), reading);
       const fault = await readWithRetry(
-        () => tamperCheck.trouble(reader.offset(), isLast),
+        () => tamperCheck.findFault(reader.offset(), isLast),
         reading,
       );
       if (fault !== null) return deps.onFault(fault);
@@ -111,12 +111,12 @@ export function startTail(deps: TailDeps): SpoolTail {
 function createTamperCheck({ spool, bounds }: TailDeps) {
   let lookedAt = 0;
   return {
-    async trouble(readOffset: number, now: boolean): Promise<SpoolFault | null> {
+    async findFault(readOffset: number, now: boolean): Promise<SpoolFault | null> {
       if (!now && performance.now() - lookedAt < checkEveryMs) return null;
       const isTooLong = (await spool.size()) >= bounds.spoolBytes;
-      const trouble = (await spool.tampering(readOffset)) ?? (isTooLong ? 'spool_too_large' : null);
+      const fault = (await spool.tampering(readOffset)) ?? (isTooLong ? 'spool_too_large' : null);
       lookedAt = performance.now();
-      return trouble;
+      return fault;
     },
   };
 }

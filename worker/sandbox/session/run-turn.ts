@@ -42,8 +42,8 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
   const { context, session, pauser, saver } = turn;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
-  const held = { runId, generation, token };
-  const [claimed] = await Promise.all([deps.turns.claim(held), pauser.resume()]);
+  const lease = { runId, generation, token };
+  const [claimed] = await Promise.all([deps.turns.claim(lease), pauser.resume()]);
   if (claimed.outcome !== 'turn') {
     if (claimed.outcome === 'none') pauser.markIdle();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
@@ -54,11 +54,11 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
     context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
   }
   failpoint('turn.claimed');
-  if (!(await filesReady(deps, turn, { held, ...claimed }))) return turnResult(deps, turn);
+  if (!(await filesReady(deps, turn, { lease, ...claimed }))) return turnResult(deps, turn);
   sendToAgent(turn, claimed);
   failpoint('turn.sent');
   const ending = new AbortController();
-  const limited = enforceTurnLimits(deps, turn, { held, ...claimed, signal: ending.signal });
+  const limited = enforceTurnLimits(deps, turn, { lease, ...claimed, signal: ending.signal });
   try {
     await Promise.race([session.turns.ended(), turn.ownership.released, limited]);
   } catch (error) {
@@ -69,7 +69,7 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
     ending.abort();
   }
   context.logger.info({ generation, messageId }, 'turn_ended');
-  saver.saveSoon();
+  saver.scheduleSave();
   return turnResult(deps, turn);
 }
 
@@ -83,7 +83,7 @@ async function turnResult(
 }
 
 interface Claimed {
-  held: SandboxLease;
+  lease: SandboxLease;
   messageId: string;
   isAccepted: boolean;
   filesMayWait: boolean;
@@ -93,15 +93,15 @@ interface Claimed {
 async function filesReady(
   deps: SandboxDeps,
   { context, sent, writePendingFiles }: TurnDeps,
-  { held, messageId, isAccepted, filesMayWait }: Claimed,
+  { lease, messageId, isAccepted, filesMayWait }: Claimed,
 ): Promise<boolean> {
   if (isAccepted || !filesMayWait || sent.has(messageId)) return true;
-  const unwritable = await writePendingFiles(held, messageId);
+  const unwritable = await writePendingFiles(lease, messageId);
   if (unwritable.length === 0) return true;
   const reasons = unwritable.map(({ path, reason }) => `${path} cannot be written: ${reason}`);
   context.logger.warn({ messageId, files: unwritable.length }, 'turn_rejected');
-  await deps.turns.rejectTurn(held, { messageId, reason: reasons.join('; ') });
-  await deps.frameStream.notify(held.runId);
+  await deps.turns.rejectTurn(lease, { messageId, reason: reasons.join('; ') });
+  await deps.frameStream.notify(lease.runId);
   return false;
 }
 
@@ -122,7 +122,7 @@ function sendToAgent(
 }
 
 interface LimitedTurn {
-  held: SandboxLease;
+  lease: SandboxLease;
   messageId: string;
   startedAt: Date;
   signal: AbortSignal;
@@ -135,7 +135,7 @@ interface LimitedTurn {
 async function enforceTurnLimits(
   deps: SandboxDeps,
   { context, session, tail, gracefulStop, ownership }: TurnDeps,
-  { held, messageId, startedAt, signal }: LimitedTurn,
+  { lease, messageId, startedAt, signal }: LimitedTurn,
 ): Promise<never> {
   const endsAt = startedAt.getTime() + context.run.timeoutSeconds * 1_000;
   const from = performance.now();
@@ -151,7 +151,7 @@ async function enforceTurnLimits(
   }
   if (error !== null && !signal.aborted) {
     context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');
-    await deps.turns.failCurrentTurn(held, messageId, error);
+    await deps.turns.failCurrentTurn(lease, messageId, error);
     session.reader.markInterrupted(error);
     context.socket.input.push(interruptLine(deps.newId()));
     const ended = Promise.race([session.turns.ended(), ownership.released]);

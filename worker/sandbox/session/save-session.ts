@@ -32,7 +32,7 @@ export async function saveSession(
 
 export interface SaveQueue {
   /** Saves in the background. A failed save is made up for at the sandbox's end. */
-  saveSoon(): void;
+  scheduleSave(): void;
   /** Saves after any save in progress. */
   save(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createSaveQueue(
   }
 
   return {
-    saveSoon() {
+    scheduleSave() {
       if (waiting === 0) void queue().catch(onFailure);
     },
     save: queue,

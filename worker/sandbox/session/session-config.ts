@@ -25,10 +25,10 @@ export function sessionConfigEndpoint(
   let isConsumed = false;
   return {
     async config() {
-      const kept = isConsumed ? null : await deps.sessions.readConfig(runId, generation);
-      isConsumed ||= kept === null;
-      if (kept === null) return null;
-      deliveredVersion = kept.version;
+      const stored = isConsumed ? null : await deps.sessions.readConfig(runId, generation);
+      isConsumed ||= stored === null;
+      if (stored === null) return null;
+      deliveredVersion = stored.version;
       logger.debug('config_fetched');
       const { env, mcpServers } = await deps.flows.readSecrets(flow.flowId);
       const { instructions, disallowedTools } = flow;
@@ -36,7 +36,7 @@ export function sessionConfigEndpoint(
       const resume = await hasConversation(transcriptsOf(folders), transcriptName(runId));
       return agentCommand({
         flow: { instructions, disallowedTools, env, mcpServers },
-        config: kept.config,
+        config: stored.config,
         run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
         conversation: { id: runId, resume },
       });

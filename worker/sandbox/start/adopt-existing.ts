@@ -30,7 +30,7 @@ export async function adoptExistingSandboxes(
     onFailure: ({ runId }, err) => logFailure(runId, err, 'sandbox_removal_failed'),
   });
   await removeFolders(deps, (await findOrphans(deps)).folders);
-  deps.logger.info({ taken: adopted.length, removed: orphaned.length }, 'sandboxes_adopted');
+  deps.logger.info({ adopted: adopted.length, removed: orphaned.length }, 'sandboxes_adopted');
 }
 
 async function forEach(sandboxes: ListedSandbox[], { work, onFailure }: ForEach): Promise<void> {

@@ -10,7 +10,7 @@ import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { createInteractionAnswers } from '../input/interaction-answers.ts';
 import { createTurnTracker } from '../input/turn-tracker.ts';
-import { type HeldLease, takeSandboxLease } from '../output/lease.ts';
+import { type RenewedLease, takeSandboxLease } from '../output/lease.ts';
 import { openSpoolFile, type SpoolFile } from '../output/spool-file.ts';
 import { foldersOf, makeFolders, type SandboxFolders } from '../sandbox-paths.ts';
 import { createSessionContext } from '../session/session-context.ts';
@@ -21,7 +21,7 @@ export interface Attachment {
   plan: SandboxPlan;
   folders: SandboxFolders;
   socket: ControlSocket;
-  lease: HeldLease;
+  lease: RenewedLease;
   /** Aborted when the lease is lost. */
   lost: AbortSignal;
   /** Null until openSpool. */

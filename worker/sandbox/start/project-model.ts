@@ -10,15 +10,15 @@ export function projectModelSource(
   { projects, now }: Pick<SandboxDeps, 'projects' | 'now'>,
   projectId: string,
 ): ProjectModelSource {
-  let last: { model: ModelUpstream | null; askedAt: number } | null = null;
+  let last: { model: ModelUpstream | null; readAt: number } | null = null;
   return async () => {
     const at = now().getTime();
-    if (last !== null && at - last.askedAt < limits.projectModelTtlMs) return last.model;
+    if (last !== null && at - last.readAt < limits.projectModelTtlMs) return last.model;
     try {
-      last = { model: await projects.readModel(projectId), askedAt: at };
+      last = { model: await projects.readModel(projectId), readAt: at };
     } catch (error) {
       if (last === null) throw error;
-      last = { ...last, askedAt: at };
+      last = { ...last, readAt: at };
     }
     return last.model;
   };

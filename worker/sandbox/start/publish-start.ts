@@ -2,7 +2,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { AgentStatus } from '../../../core/runs/run.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
-import type { HeldLease } from '../output/lease.ts';
+import type { RenewedLease } from '../output/lease.ts';
 import type { Attachment } from './attach.ts';
 
 /** Publishes each sandbox of a session once, and the sandbox of a plain run as the run's start. */
@@ -25,7 +25,7 @@ export async function publishStart(
 async function publishRunStart(
   { runs, frames, frameStream }: SandboxDeps,
   { runId, generation }: SandboxRef,
-  { token, position }: HeldLease,
+  { token, position }: RenewedLease,
 ): Promise<void> {
   const status: AgentStatus = 'idle';
   const isFirst = await runs.markStarted(runId, generation, status);

@@ -46,14 +46,14 @@ export function watchExit(
 
   async function look(): Promise<ContainerExit | null> {
     try {
-      return await ask();
+      return await inspect();
     } catch (error) {
       logger.warn({ err: error }, 'sandbox_inspect_failed');
       return null;
     }
   }
 
-  async function ask(): Promise<ContainerExit | null> {
+  async function inspect(): Promise<ContainerExit | null> {
     const { status, exitCode, oomKilled } = await sandboxes.inspect(containerId);
     if (status === 'missing') return { kind: 'missing' };
     return status === 'exited' ? { kind: 'exited', exitCode, oomKilled } : null;
@@ -63,7 +63,7 @@ export function watchExit(
   return {
     exited: exited.promise,
     exit: exited.value,
-    isRunning: async () => (await ask()) === null,
+    isRunning: async () => (await inspect()) === null,
     hint() {
       // Any process in the sandbox can send the hint, at any rate.
       if (restMs < pollMs) return;

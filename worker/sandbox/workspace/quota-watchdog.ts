@@ -28,9 +28,9 @@ export async function watchDiskUsage(
     const began = performance.now();
     const usage = await diskUsage(paths, usageTimeoutMs);
     timeouts = usage === 'timeout' ? timeouts + 1 : 0;
-    const trouble =
+    const violation =
       timeouts >= maxTimeouts ? 'workspace_too_many_files' : violationOf(usage, bounds);
-    if (trouble !== null) return onViolation(trouble);
+    if (violation !== null) return onViolation(violation);
     restMs = Math.max(everyMs, restPerScan * (performance.now() - began));
   }
 }

@@ -21,7 +21,7 @@ const maxDepth = 64;
 const maxEntries = 500_000;
 const namedSkipsMax = 1_000;
 const putsAtOnce = 4;
-const askedAtOnce = 1_000;
+const blobsPerQuery = 1_000;
 const changed = 'changed while it was stored';
 
 /**
@@ -106,10 +106,10 @@ async function storeBlobs(
   const byContent = groupByContent(entries);
   const contents = [...byContent.keys()];
   const lost = new Set<string>();
-  for (let from = 0; from < contents.length; from += askedAtOnce) {
-    const asked = contents.slice(from, from + askedAtOnce);
-    const present = await blobs.has(asked);
-    const missing = asked.filter((sha256) => !present.has(sha256)).values();
+  for (let from = 0; from < contents.length; from += blobsPerQuery) {
+    const hashes = contents.slice(from, from + blobsPerQuery);
+    const stored = await blobs.has(hashes);
+    const missing = hashes.filter((sha256) => !stored.has(sha256)).values();
     const put = async (): Promise<void> => {
       for (const sha256 of missing) {
         if (!(await storeAny(blobs, root, byContent.get(sha256) ?? []))) lost.add(sha256);

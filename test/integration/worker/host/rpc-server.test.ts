@@ -151,7 +151,7 @@ test('handles all concurrent requests, a bounded number at a time', async () => 
 test('purges requests that no caller fetched', async () => {
   const store = createHostRpcStore(database.pool);
   const { kind } = storeFileRequest('');
-  const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', lifeMs: 1 };
+  const left = { requestId: randomUUID(), runId, kind, payload: '{}', hostId: 'gone', ttlMs: 1 };
   await store.open(left);
   await expect.poll(rows).toBe(1);
   const { end } = await host({}, missing);
