@@ -49,7 +49,7 @@ import { reconcilerThresholds } from './reconciler/thresholds.ts';
 import { createRunLogContext } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
 import { ignoreAbort, pollTasks } from './temporal/poll-tasks.ts';
-import { registerSearchAttributes } from './temporal/search-attributes.ts';
+import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
 const config = readWorkerConfig();

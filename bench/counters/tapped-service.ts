@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
 import { openDocker } from '../../systems/docker/open-docker.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import { type Service, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { createDockerCounter } from './docker-counter.ts';

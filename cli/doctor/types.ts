@@ -1,7 +1,7 @@
 import type { DoctorConfig } from '../../config/doctor-config.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type {

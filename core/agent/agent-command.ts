@@ -1,5 +1,5 @@
 import type { McpServers, RunConfig } from '../runs/run-config.ts';
-import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox.ts';
+import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox-config.ts';
 
 /** Everything that determines the agent's command. */
 export interface AgentPlan {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, listIn, textIn } from '../json.ts';
-import { sandboxPaths } from '../sandbox/sandbox.ts';
+import { sandboxPaths } from '../sandbox/sandbox-config.ts';
 
 /** The one member of a tool's input that best describes the call. */
 export function summarizeToolInput(tool: string, input: JsonObject): string {

@@ -3,7 +3,7 @@ import { closeSync, constants, mkdirSync, openSync, writeFileSync } from 'node:f
 import { constants as os } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 import { agentEnv } from './agent-env.ts';
 import type { Paths } from './constants.ts';
 

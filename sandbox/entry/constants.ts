@@ -1,4 +1,4 @@
-import { sandboxPaths } from '../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../core/sandbox/sandbox-config.ts';
 
 export interface Paths {
   agent: string;

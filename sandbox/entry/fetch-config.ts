@@ -1,4 +1,4 @@
-import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 import type { HostClient } from './host-client.ts';
 
 /**

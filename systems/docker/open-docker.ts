@@ -2,7 +2,7 @@ import type { RuntimeSetting } from '../../core/sandbox/sandbox-runtime.ts';
 import { createEngine, type Engine, type EngineOptions } from './engine.ts';
 import { createMountSource, type FindMountSource, type WorkerData } from './mount-source.ts';
 import { createRuntimeSelector, type RuntimeSelector } from './runtime/runtime-selector.ts';
-import { createSandboxes, type Sandboxes } from './sandbox.ts';
+import { createSandboxes, type Sandboxes } from './sandboxes.ts';
 
 interface DockerOptions extends EngineOptions {
   /** Where sandboxes find their folders; if undefined, the engine sees the paths of this process. */

@@ -1,7 +1,7 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
+import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { SearchAttributeName } from '../../core/temporal/search-attributes.ts';
+import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { findMissing } from './search-attributes.ts';

@@ -5,7 +5,7 @@ import type { Run } from '../../core/runs/run.ts';
 import {
   type SearchAttributeName,
   searchAttributeNames,
-} from '../../core/temporal/search-attributes.ts';
+} from '../../core/temporal/search-attribute-names.ts';
 
 interface Registrar {
   operator: OperatorService;

@@ -6,7 +6,7 @@ import { hostThresholds } from '../../core/hosts/host-thresholds.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { openDocker } from '../../systems/docker/open-docker.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';

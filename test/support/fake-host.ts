@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 
 /**
  * The host's side of a run's socket, in memory. It can stop and start like a worker that is killed

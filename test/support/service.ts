@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { freePort } from '../../dev/stack/ports.ts';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { openDocker } from '../../systems/docker/open-docker.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { SandboxConfig } from '../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 
 type NextMessage =
   | { kind: 'message'; index: number; line: string }

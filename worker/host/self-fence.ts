@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ListedSandbox } from '../../systems/docker/container/list.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import { limits } from '../../core/limits.ts';
-import type { Sandboxes } from '../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import type { RunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';

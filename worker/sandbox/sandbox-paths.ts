@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { limits } from '../../core/limits.ts';
-import { sandboxPaths } from '../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../core/sandbox/sandbox-config.ts';
 import type { RunFolders } from '../../systems/docker/confinement/mounts.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import { SandboxStartError } from './start/start-error.ts';

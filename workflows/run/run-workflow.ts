@@ -8,7 +8,7 @@ import { runTimeouts } from '../shared/run-timeouts.ts';
 import { setEnded, setHost } from '../shared/search-attributes.ts';
 import { awaitStopRequest } from '../shared/stop-request.ts';
 import { createDetailsReporter } from '../shared/workflow-details.ts';
-import { deliverWebhook } from '../webhook/deliver-webhook.ts';
+import { deliverOrDrop } from '../webhook/deliver-or-drop.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 import type { RunOutcome } from './run-outcomes.ts';
 import { waitForSlot } from './wait-for-slot.ts';
@@ -51,7 +51,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     const removal = host !== null && outcome.kind !== 'no-host' ? host.removeSandbox(ref) : null;
     const delivery = { runId: ref.runId, firstAttempt: 1 };
     await Promise.all([
-      webhook ? deliverWebhook(activities, delivery) : null,
+      webhook ? deliverOrDrop(activities, delivery) : null,
       removal?.catch(() => {}), // the reconciler removes what remains
     ]);
     report({ phase: 'done' });

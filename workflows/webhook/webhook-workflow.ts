@@ -2,7 +2,7 @@ import { CancellationScope } from '@temporalio/workflow';
 import { runActivities } from '../shared/activity-proxies.ts';
 import type { WebhookInput } from '../shared/inputs.ts';
 import { runTimeouts } from '../shared/run-timeouts.ts';
-import { deliverWebhook } from './deliver-webhook.ts';
+import { deliverOrDrop } from './deliver-or-drop.ts';
 
 /** Delivers a run's webhook after the run's workflow has closed, or again for an operator. */
 export async function webhookWorkflow({
@@ -11,6 +11,6 @@ export async function webhookWorkflow({
 }: WebhookInput): Promise<{ delivered: boolean }> {
   const activities = runActivities(instance, runTimeouts, delivery.firstAttempt);
   return CancellationScope.nonCancellable(async () => ({
-    delivered: await deliverWebhook(activities, delivery),
+    delivered: await deliverOrDrop(activities, delivery),
   }));
 }

@@ -4,7 +4,7 @@
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { searchAttributeNames } from '../../../core/temporal/search-attributes.ts';
+import { searchAttributeNames } from '../../../core/temporal/search-attribute-names.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
 import { runCommand } from '../../lib/run-command.ts';

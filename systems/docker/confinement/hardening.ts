@@ -1,6 +1,6 @@
 import type { HostConfig } from 'dockerode';
 import { limits } from '../../../core/limits.ts';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import { seccompProfile } from './seccomp.ts';
 
 const miB = 1024 ** 2;

@@ -1,6 +1,6 @@
 import { dirname, join, relative } from 'node:path/posix';
 import type { MountSettings } from 'dockerode';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { MountSource } from '../mount-source.ts';
 
 /** The run's folders as the worker sees them, absolute. They exist before the container. */

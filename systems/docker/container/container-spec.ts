@@ -1,6 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { limits } from '../../../core/limits.ts';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
 import { hardenedHostConfig } from '../confinement/hardening.ts';
 import { runMounts } from '../confinement/mounts.ts';

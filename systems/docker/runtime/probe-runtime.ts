@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
 import { limits } from '../../../core/limits.ts';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
 import { containerSpec } from '../container/container-spec.ts';
 import { inspect } from '../container/inspect.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import { paths, timeouts } from '../../../sandbox/entry/constants.ts';
 
 test('the entry program uses the paths of the service', () => {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
-import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 
 /** Pauses an idle sandbox, because an idle agent uses about 1 % of a processor. */
 export interface IdlePauser {

@@ -1,7 +1,7 @@
 import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';

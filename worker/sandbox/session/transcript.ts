@@ -1,4 +1,4 @@
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import { readChunks } from '../workspace/hash-file.ts';
 import { openFile } from '../workspace/walk.ts';
 

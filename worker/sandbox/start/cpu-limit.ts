@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
-import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 
 /**
  * An agent boots with more processors than its flow allows, and is limited afterwards. Safe to repeat.

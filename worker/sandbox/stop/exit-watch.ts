@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
-import type { Sandboxes } from '../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 
 /** What the engine reports about a container that has exited. */
 export type ContainerExit =

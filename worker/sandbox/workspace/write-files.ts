@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
-import { sandboxPaths } from '../../../core/sandbox/sandbox.ts';
+import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import { isNotFound, openFolderBelow, openRoot, procFdPath, thenClose } from './safe-open.ts';
 
 interface NewFile {

@@ -1,6 +1,6 @@
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { searchAttributeNames } from '../../../../core/temporal/search-attributes.ts';
+import { searchAttributeNames } from '../../../../core/temporal/search-attribute-names.ts';
 import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
 import { admittedRun } from '../../../support/admitted-run.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../../support/own-temporal.ts';

@@ -7,7 +7,7 @@ import type { Delta, StoredFrame } from '../../../../core/frames/frame.ts';
 import type { RunEnd } from '../../../../core/runs/end-cause.ts';
 import type { Run } from '../../../../core/runs/run.ts';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
-import type { Sandboxes } from '../../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../../systems/docker/sandboxes.ts';
 import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import type { AdmitRun } from '../../../../systems/postgres/admission/admission.ts';

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SandboxConfig } from '../../../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../../../core/sandbox/sandbox-config.ts';
 import { repository } from '../../../../dev/lib/folders.ts';
 import { freePort } from '../../../../dev/stack/ports.ts';
 import { type Paths, type Timeouts, timeouts } from '../../../../sandbox/entry/constants.ts';

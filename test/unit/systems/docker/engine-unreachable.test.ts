@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
-import type { Sandboxes } from '../../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../../systems/docker/sandboxes.ts';
 
 const deadlineMs = 1_500;
 let root: string;

@@ -11,15 +11,15 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../../../core/limits.ts';
-import type { SandboxConfig } from '../../../../../core/sandbox/sandbox.ts';
-import { sandboxPaths } from '../../../../../core/sandbox/sandbox.ts';
+import type { SandboxConfig } from '../../../../../core/sandbox/sandbox-config.ts';
+import { sandboxPaths } from '../../../../../core/sandbox/sandbox-config.ts';
 import type { RunFolders } from '../../../../../systems/docker/confinement/mounts.ts';
 import type { ContainerState } from '../../../../../systems/docker/container/container-state.ts';
 import type { SandboxSpec } from '../../../../../systems/docker/container/sandbox-spec.ts';
 import type { Engine } from '../../../../../systems/docker/engine.ts';
 import { openDocker } from '../../../../../systems/docker/open-docker.ts';
 import type { RuntimeSelector } from '../../../../../systems/docker/runtime/runtime-selector.ts';
-import type { Sandboxes } from '../../../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../../../systems/docker/sandboxes.ts';
 import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Sandboxes } from '../../../../../systems/docker/sandbox.ts';
+import type { Sandboxes } from '../../../../../systems/docker/sandboxes.ts';
 import type { SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import { useDatabase } from '../../../../support/use-database.ts';

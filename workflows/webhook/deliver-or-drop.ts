@@ -1,7 +1,7 @@
 import type { DeliverWebhookInput, RunActivities } from '../shared/activities.ts';
 
 /** Abandons the webhook after four failed attempts. A failed delivery never fails the run. */
-export async function deliverWebhook(
+export async function deliverOrDrop(
   activities: RunActivities,
   input: DeliverWebhookInput,
 ): Promise<boolean> {
