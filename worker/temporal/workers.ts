@@ -28,7 +28,7 @@ export interface RunningWorker {
 const hostSlots = 100;
 const webhookSlots = 100;
 /** A retried attempt may overlap with the previous one, which has not noticed its timeout yet. */
-const spareWatchSlots = 20;
+const spareFollowSlots = 20;
 
 /**
  * Polls four queues: shared activities, webhooks (so that slow receivers delay nothing else), this host's
@@ -61,13 +61,13 @@ export async function createWorker(options: WorkerOptions): Promise<RunningWorke
 }
 
 function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: WorkerOptions) {
-  const { followRun, runTurn, ...hostBriefs } = activities.host;
-  const { deliverWebhook, ...runBriefs } = activities.run;
+  const { followRun, runTurn, ...shortHostActivities } = activities.host;
+  const { deliverWebhook, ...shortRunActivities } = activities.run;
   return [
-    { taskQueue: runQueue(instance), activities: runBriefs, workflowBundle },
+    { taskQueue: runQueue(instance), activities: shortRunActivities, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
-    queue(hostQueue(instance, hostId), hostBriefs, hostSlots),
-    queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareWatchSlots),
+    queue(hostQueue(instance, hostId), shortHostActivities, hostSlots),
+    queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareFollowSlots),
   ];
 }
 
