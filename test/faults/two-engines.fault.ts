@@ -109,7 +109,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     const { out } = await flowrun()('doctor', '--json');
     for (const store of ['postgres', 'redis', 'temporal', 'workers'])
       expect(JSON.parse(out)).toContainEqual(
-        expect.objectContaining({ name: store, state: 'ok', troubles: [] }),
+        expect.objectContaining({ name: store, state: 'ok', problems: [] }),
       );
   });
 
@@ -220,7 +220,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
       ),
     ];
     for (const output of outputs) expect(output).not.toMatch(/worker_ready|PRIVATE KEY/);
-    await outputWith(only('REDIS_'), /(may refuse the certificate|unknown ca).*connection_lost/);
+    await outputWith(only('REDIS_'), /(reject this one|unknown ca).*connection_lost/);
     const { out } = await cliWith({
       ...env,
       DATABASE_URL: url.href,
