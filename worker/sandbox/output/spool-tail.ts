@@ -72,7 +72,7 @@ export function startTail(deps: TailDeps): SpoolTail {
   const retry: RetryPolicy = { signal: stopping.signal, onFailure: deps.onFailure };
   const reading = { retry, withinMs: bounds.unreadableMs };
   const fileWatcher = createFileWatcher(spool.path);
-  const tamperCheck = createTamperCheck(deps);
+  const findFault = createFaultCheck(deps);
   const log = createLogAppender(deps, retry);
   let finishing = false;
   let quietSince: number | null = null;
@@ -81,10 +81,8 @@ export function startTail(deps: TailDeps): SpoolTail {
     while (!stopping.signal.aborted) {
       const isLast = finishing;
       const batch = await readWithRetry(() => reader.nextBatch(), reading);
-      const fault = await readWithRetry(
-        () => tamperCheck.findFault(reader.offset(), isLast),
-        reading,
-      );
+      const check = { readOffset: reader.offset(), force: isLast };
+      const fault = await readWithRetry(() => findFault(check), reading);
       if (fault !== null) return deps.onFault(fault);
       if (batch !== null) {
         quietSince = null;
@@ -123,18 +121,21 @@ export function startTail(deps: TailDeps): SpoolTail {
   };
 }
 
-/** A spool that was tampered with is not read any further. */
-function createTamperCheck({ spool, bounds }: TailDeps) {
-  let lookedAt = 0;
-  return {
-    async findFault(readOffset: number, now: boolean): Promise<SpoolFault | null> {
-      if (!now && performance.now() - lookedAt < checkEveryMs) return null;
-      const isTooLong = (await spool.size()) >= bounds.spoolBytes;
-      const fault = (await spool.tampering(readOffset)) ?? (isTooLong ? 'spool_too_large' : null);
-      lookedAt = performance.now();
-      return fault;
-    },
+/** A spool with a fault is not read any further. Checks at an interval, unless forced. */
+function createFaultCheck({ spool, bounds }: TailDeps) {
+  let checkedAt = 0;
+  return async ({ readOffset, force }: FaultCheck): Promise<SpoolFault | null> => {
+    if (!force && performance.now() - checkedAt < checkEveryMs) return null;
+    const isTooLarge = (await spool.size()) >= bounds.spoolBytes;
+    const fault = (await spool.tampering(readOffset)) ?? (isTooLarge ? 'spool_too_large' : null);
+    checkedAt = performance.now();
+    return fault;
   };
+}
+
+interface FaultCheck {
+  readOffset: number;
+  force: boolean;
 }
 
 interface LogAppender {
