@@ -15,12 +15,12 @@ import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
 import { createFileWatcher } from './file-watcher.ts';
-import type { SpoolBatch } from './spool-batch.ts';
 import type { SpoolFile } from './spool-file.ts';
 import {
   createSpoolReader,
   type ReaderBounds,
   readWithRetry,
+  type SpoolBatch,
   SpoolUnreadable,
 } from './spool-reader.ts';
 
