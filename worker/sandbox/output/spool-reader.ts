@@ -35,6 +35,8 @@ export interface SpoolBatch {
    * their IDs.
    */
   committedTo: number | null;
+  /** The end of the last line. */
+  endOffset: number;
   /** The deltas with their IDs, given the sequence number of the first frame. */
   deltas(log: { lastSeqBefore: number; firstSeq: number }): Delta[];
   /** The number of deltas since the last frame. */
@@ -81,10 +83,10 @@ export function createSpoolReader(
       taken += 1;
     }
     if (builder.isEmpty()) return null;
-    const bytes = waiting.slice(0, taken).reduce((sum, line) => sum + line.bytes, 0);
     waiting = waiting.slice(taken);
     const batch = builder.build();
-    position = positionAfter(batch, position.offset + bytes);
+    const { endOffset, deltaCount } = batch;
+    position = { offset: endOffset, deltaCount, agentState: batch.agentState };
     return batch;
   }
 
@@ -120,12 +122,6 @@ export function createSpoolReader(
     offset: () => readTo,
   };
 }
-
-const positionAfter = ({ deltaCount, agentState }: SpoolBatch, offset: number) => ({
-  offset,
-  deltaCount,
-  agentState,
-});
 
 interface BatchBuilder {
   add(line: SpoolLine): void;
@@ -180,6 +176,7 @@ function createBatch(
       interactionEvents,
       agentState,
       committedTo,
+      endOffset: offset,
       deltaCount,
       deltas: ({ lastSeqBefore, firstSeq }) =>
         deltas.map(({ framesBefore, n, data }) => ({
