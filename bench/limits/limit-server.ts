@@ -2,11 +2,14 @@
 // framework, a Postgres client and a Redis client.
 
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import { request } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { machineMs } from '../service/clock.ts';
+import { machineMs } from '../../test/fixtures/scripted-agent/machine-clock.ts';
 import { endWithParent, readSetting, reportToParent } from './child.ts';
 
 export interface LimitSetting {
@@ -16,14 +19,19 @@ export interface LimitSetting {
   socketPath: string;
   /** The channel that `publish` publishes to. */
   frameChannel: string;
+  publishesAtStart: boolean;
 }
 
-/** Commits one row and publishes a message with the time at which it began. */
-export interface LimitCommand {
-  kind: 'publish';
-}
+export type LimitCommand =
+  /** Commits one row and publishes a message with the time at which it began. */
+  | { kind: 'publish' }
+  /** Commits one row and posts that time over a new TLS connection. */
+  | { kind: 'post'; url: string; caFile: string }
+  /** Writes bytes to every reader of `/stream`. */
+  | { kind: 'broadcast'; bytes: Buffer };
 
 const deliveryChannel = 'bench:delivery';
+const readers = new Set<ServerResponse>();
 const framePadding = 'x'.repeat(300);
 
 endWithParent();
@@ -52,10 +60,33 @@ app.post('/deliver', async (request, reply) => {
 });
 
 subscriber.on('message', (_channel, id) => void claim(id));
-process.on('message', (_command: LimitCommand) => void publishFrame());
+process.on('message', (command: LimitCommand) => {
+  switch (command.kind) {
+    case 'publish':
+      return void publishFrame();
+    case 'post':
+      return void postOutcome(command);
+    case 'broadcast':
+      for (const reader of readers) reader.write(command.bytes);
+  }
+});
 
 const url = await app.listen({ host: '127.0.0.1', port: 0 });
-reportToParent({ url });
+if (setting.publishesAtStart) await publishFrame();
+reportToParent({ url, streamUrl: await listenForReaders() });
+
+/** A plain server, without a framework. */
+async function listenForReaders(): Promise<string> {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.flushHeaders();
+    readers.add(response);
+    response.on('close', () => readers.delete(response));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // listening on TCP
+  return `http://127.0.0.1:${port}/stream`;
+}
 
 async function insert(text: string): Promise<string> {
   const id = randomUUID();
@@ -80,4 +111,12 @@ async function publishFrame(): Promise<void> {
   const beganAt = machineMs();
   await insert(framePadding);
   await redis.publish(setting.frameChannel, JSON.stringify({ beganAt, padding: framePadding }));
+}
+
+async function postOutcome({ url: to, caFile }: { url: string; caFile: string }): Promise<void> {
+  const beganAt = machineMs();
+  await insert(framePadding);
+  const options = { method: 'POST', agent: false, ca: readFileSync(caFile) };
+  const outgoing = request(to, options, (response) => response.resume());
+  outgoing.end(JSON.stringify({ beganAt, padding: framePadding }));
 }

@@ -1,5 +1,8 @@
 import type { Scenario } from '../measure/scenario.ts';
+import { coldStart } from './cold-start.ts';
+import { delivery } from './delivery.ts';
 import { trigger } from './trigger.ts';
+import { turn } from './turn.ts';
 
 /** In the order of measurement. */
-export const scenarios: readonly Scenario[] = [trigger];
+export const scenarios: readonly Scenario[] = [coldStart, turn, delivery, trigger];

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Service, type ServiceOptions, startService } from '../../test/support/service.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
 import { startChild } from '../limits/child.ts';
@@ -41,6 +42,14 @@ export async function startBenchService(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const settleMs = 300;
+
+/** Waits until all runs have ended, so that the next measurement does not overlap with them. */
+export async function untilNoSandbox({ sandboxes }: Pick<Service, 'sandboxes'>): Promise<void> {
+  while ((await sandboxes.list()).length > 0) await sleep(50);
+  await sleep(settleMs);
 }
 
 function plantedDelay(): Record<string, string> {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { machineMs } from '../../fixtures/scripted-agent/machine-clock.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
 import { agentCommand, newFolder, runAgent, startAgent, userMessage } from './agent-process.ts';
 import { kindsOf, script, textsOf } from './lines.ts';
@@ -37,6 +38,18 @@ describe('output', () => {
     expect(raw.includes('{"type":"finished","x":"\u0000"}\n')).toBe(true);
     expect(raw.subarray(-bytes.length)).toEqual(bytes);
     expect(errors).toContain('a complaint');
+  });
+
+  it('tells when a message was read, and when a text, a result and the exit followed', async () => {
+    const startedAt = machineMs();
+    const steps = [{ clock: true }, { clockResult: true }, { clockExit: true }];
+    const { lines } = await runAgent(script(steps));
+    const result = lines.find(({ type }) => type === 'result');
+    const said = JSON.parse(textsOf(lines)[0] ?? '') as { receivedAt: number; saidAt: number };
+    const { printedAt } = JSON.parse(String(result?.['result'])) as { printedAt: number };
+    const { exitedAt } = lines.at(-1) as { exitedAt?: number };
+    const order = [startedAt, said.receivedAt, said.saidAt, printedAt, exitedAt ?? 0, machineMs()];
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
   });
 
   it('can be truncated by the agent itself', () => {
