@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { filesInCycles, importGraph, importsOf } from './import-graph.ts';
-import { serverExceptions, serverModules, serverNeeds } from './server-needs.ts';
+import { serverNeeds, serverTablePaths } from './server-needs.ts';
 import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
 import { isCode, ownFiles, productFiles, readOwnFile } from './source-files.ts';
 import { unusedExports } from './unused-exports.ts';
@@ -40,13 +40,10 @@ describe('the source tree', () => {
   });
 
   test('has unit tests that start, build and download nothing', () => {
-    const needs = serverNeeds('test/unit', { files: code, read: readOwnFile });
-    const isExcepted = (need: string) => serverExceptions.some((file) => need.startsWith(file));
-    expect(needs.filter((need) => !isExcepted(need))).toEqual([]);
-    for (const file of serverExceptions) expect(needs.join('\n')).toContain(`${file}: `);
+    expect(serverNeeds('test/unit', { files: code, read: readOwnFile })).toEqual([]);
   });
 
-  test.each(serverModules)('has %s, which unit tests must not import', (path) => {
+  test.each(serverTablePaths)('has %s, which the rule of unit tests names', (path) => {
     expect(ownFiles().some((file) => file === path || file.startsWith(`${path}/`))).toBe(true);
   });
 });
@@ -102,6 +99,8 @@ describe('the checks of the source tree', () => {
       'test/unit/b.test.ts': "import type { Database } from '../support/database.ts';\n",
       'test/unit/c.test.ts': "execFileSync(\n  'go', ['build']);\nspawn('tar', ['-x']);\n",
       'test/integration/d.test.ts': "import { database } from '../support/database.ts';\n",
+      'bench/scenarios/index.ts': "import { stackEnv } from '../../test/support/stack-env.ts';\n",
+      'test/unit/e.test.ts': "import { scenarios } from '../../bench/scenarios/index.ts';\n",
     };
     const files = Object.keys(texts);
     expect(serverNeeds('test/unit', { files, read: (file) => texts[file] ?? '' })).toEqual([
