@@ -1,10 +1,37 @@
+import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import { occupiesSlot } from '../../core/runs/run.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ApiDeps } from '../deps.ts';
+import { withClientSignal } from '../http/client-signal.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
 type SlotDeps = Pick<ApiDeps, 'admission' | 'runs'>;
+
+interface Eviction {
+  projectId: string;
+  workflows: Pick<WorkflowClient, 'sleep'>;
+  reply: FastifyReply;
+  closing: AbortSignal;
+}
+
+/**
+ * Retries an attempt that the concurrent run limit rejected, as long as an idle session of the project
+ * can be evicted. Nothing is retried for a client that has disconnected.
+ */
+export async function retryAfterEviction<T extends { outcome: string; reason?: string }>(
+  deps: SlotDeps,
+  { projectId, workflows, reply, closing }: Eviction,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const evict = (signal: AbortSignal) => freeProjectSlot(deps, workflows, { projectId, signal });
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await attempt();
+    const isAtLimit = answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT';
+    if (!isAtLimit || attempts >= limits.evictionTriesMax) return answer;
+    if (!(await withClientSignal(reply, closing, evict))) return answer;
+  }
+}
 
 interface SlotRequest {
   projectId: string;
@@ -16,7 +43,7 @@ interface SlotRequest {
  * Evicts the project's longest-idle session: requests its sleep and waits until it releases its slot.
  * False if no session is idle, or if the eviction takes too long.
  */
-export async function freeProjectSlot(
+async function freeProjectSlot(
   deps: SlotDeps,
   workflows: Pick<WorkflowClient, 'sleep'>,
   { projectId, signal }: SlotRequest,
@@ -33,19 +60,4 @@ export async function freeProjectSlot(
     if (latest === null || !occupiesSlot(latest)) return true;
   }
   return false;
-}
-
-/**
- * Retries an attempt that the concurrent run limit rejected, as long as a slot can be freed. `evict`
- * returns false once the client has disconnected, so nothing is retried for it.
- */
-export async function retryAfterEviction<T>(
-  attempt: () => Promise<T>,
-  isCapped: (answer: T) => boolean,
-  evict: () => Promise<boolean>,
-): Promise<T> {
-  for (let attempts = 1; ; attempts += 1) {
-    const answer = await attempt();
-    if (!isCapped(answer) || attempts >= limits.evictionTriesMax || !(await evict())) return answer;
-  }
 }

@@ -4,10 +4,10 @@ import type { Admission, AdmitRun } from '../../systems/postgres/admission/admis
 import type { ApiDeps } from '../deps.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
-import { waitForClient, withClientSignal } from '../http/client-signal.ts';
+import { waitForClient } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
-import { freeProjectSlot, retryAfterEviction } from './free-project-slot.ts';
+import { retryAfterEviction } from './free-project-slot.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';
@@ -36,13 +36,11 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   const { workflows, ...rest } = helpers;
   return async (request, reply, { admission: input, files, waitSeconds = 0 }) => {
     failpoint('trigger.received');
+    const { projectId } = input;
     const admission = await retryAfterEviction(
+      deps,
+      { projectId, workflows, reply, closing: helpers.closing },
       () => admitRun(deps, input, files),
-      (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',
-      () =>
-        withClientSignal(reply, helpers.closing, (signal) =>
-          freeProjectSlot(deps, workflows, { projectId: input.projectId, signal }),
-        ),
     );
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     deps.metrics.runDecided(

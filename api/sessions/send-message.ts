@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
@@ -20,14 +20,14 @@ interface OutgoingMessage {
 interface SendRequest {
   run: Run;
   message: OutgoingMessage;
-  /** Frees a slot for the session's sandbox; false if none can be freed. */
-  freeSlot: (projectId: string) => Promise<boolean>;
+  reply: FastifyReply;
+  closing: AbortSignal;
   log: FastifyBaseLogger;
 }
 
 type SendDeps = Pick<
   ApiDeps,
-  'messages' | 'blobs' | 'flowFiles' | 'notifications' | 'metrics' | 'newId'
+  'admission' | 'blobs' | 'flowFiles' | 'messages' | 'metrics' | 'newId' | 'notifications' | 'runs'
 >;
 
 /**
@@ -37,15 +37,13 @@ type SendDeps = Pick<
  */
 export async function sendMessage(
   deps: SendDeps,
-  workflows: Pick<WorkflowClient, 'message'>,
-  { run, message, freeSlot, log }: SendRequest,
+  workflows: Pick<WorkflowClient, 'message' | 'sleep'>,
+  { run, message, reply, closing, log }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...content } = message;
-  const stored = await retryAfterEviction(
-    () => storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files }),
-    (answer) => answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT',
-    () => freeSlot(projectId),
+  const stored = await retryAfterEviction(deps, { projectId, workflows, reply, closing }, () =>
+    storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files }),
   );
   logDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = acceptedOrThrow(stored);

@@ -6,9 +6,8 @@ import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { type App, type Caller, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
-import { waitForClient, withClientSignal } from '../../http/client-signal.ts';
+import { waitForClient } from '../../http/client-signal.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
-import { freeProjectSlot } from '../../runs/free-project-slot.ts';
 import { resolveIdempotencyKey } from '../../runs/idempotency-key.ts';
 import { loadFlow } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
@@ -59,11 +58,7 @@ export function chat(
     const target = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
     const run = await resolveSession(deps, workflows, target);
     const message = { text, clientMessageId, files };
-    const freeSlot = (projectId: string) =>
-      withClientSignal(reply, closing, (signal) =>
-        freeProjectSlot(deps, workflows, { projectId, signal }),
-      );
-    const sent = await sendMessage(deps, workflows, { run, message, freeSlot, log });
+    const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
 
     const { runId } = run;
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
