@@ -57,6 +57,7 @@ export function superviseSandbox(deps: SandboxDeps, opened: PreparedSandbox): Su
   void pollAnswers(context, ownership.retry);
   const onLost = (): void => ownership.release('the lease is lost');
   context.lost.addEventListener('abort', onLost, { once: true });
+  if (context.lost.aborted) onLost(); // during the start
   const end =
     controller === null ? runToEnd(deps, context, supervision) : controller.awaitExitAndSave();
   const ended = endOf(end, context, { output, ownership });
