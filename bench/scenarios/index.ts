@@ -3,6 +3,7 @@ import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
 import { trigger } from './trigger.ts';
 import { turn } from './turn.ts';
+import { webhook } from './webhook.ts';
 
 /** In the order of measurement. */
-export const scenarios: readonly Scenario[] = [coldStart, turn, delivery, trigger];
+export const scenarios: readonly Scenario[] = [coldStart, turn, delivery, trigger, webhook];
