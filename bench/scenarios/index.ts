@@ -1,9 +1,17 @@
 import type { Scenario } from '../measure/scenario.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
+import { recovery } from './recovery.ts';
 import { trigger } from './trigger.ts';
 import { turn } from './turn.ts';
 import { webhook } from './webhook.ts';
 
 /** In the order of measurement. */
-export const scenarios: readonly Scenario[] = [coldStart, turn, delivery, trigger, webhook];
+export const scenarios: readonly Scenario[] = [
+  coldStart,
+  turn,
+  delivery,
+  trigger,
+  webhook,
+  recovery,
+];
