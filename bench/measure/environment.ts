@@ -6,9 +6,9 @@ import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { repository } from '../../dev/lib/folders.ts';
 import { runCommand } from '../../dev/lib/run-command.ts';
-import { SetupError } from '../../dev/lib/setup-error.ts';
 import { callEngine } from '../../dev/stack/engine-api.ts';
 import { stackEnv } from '../../test/support/stack-env.ts';
+import { durabilitySettings, requireDurability } from './durability.ts';
 
 /**
  * Where a measurement was made, as the servers themselves report it. Figures of different
@@ -93,8 +93,6 @@ async function gvisorVersion(program: string): Promise<string> {
   return /version (\S+)/.exec(text)?.[1] ?? 'unknown';
 }
 
-const durabilitySettings = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
-
 /** Throws if the server does not write every commit to its disk: all ratios would look better. */
 async function readPostgres(): Promise<Environment> {
   const client = new Client({ connectionString: stackEnv.postgresUrl });
@@ -109,12 +107,6 @@ async function readPostgres(): Promise<Environment> {
   await client.end();
   requireDurability(settings);
   return { postgres, ...settings };
-}
-
-export function requireDurability(settings: Record<string, string>): void {
-  const off = durabilitySettings.filter((name) => settings[name] !== 'on');
-  if (off.length === 0) return;
-  throw new SetupError(`Postgres must have ${off.join(', ')} set to on for a measurement.`);
 }
 
 async function redisVersion(): Promise<string> {

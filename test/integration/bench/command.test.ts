@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { measurementsOf, readResults } from '../../../bench/measure/results.ts';
+import { measurementsOf, readGates, readResults } from '../../../bench/measure/results.ts';
+import { scenarios } from '../../../bench/scenarios/index.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
@@ -77,6 +78,12 @@ test.each([
   expect({ code, output }).toEqual({ code: 1, output: '' });
   expect(errors.trim()).toMatch(sentence);
   expect(readdirSync(data)).toEqual([]);
+});
+
+test('every target has its own id, and the committed gates name targets', () => {
+  const ids = scenarios.flatMap(({ targets }) => targets.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(Object.keys(readGates()).filter((id) => !ids.includes(id))).toEqual([]);
 });
 
 /** On the stack of these tests. The command that starts another stack does this last. */

@@ -13,7 +13,6 @@ import {
   writeResults,
 } from '../../../bench/measure/results.ts';
 import { markdownTable, rowsOf, tableText, three } from '../../../bench/measure/table.ts';
-import { scenarios } from '../../../bench/scenarios/index.ts';
 import { repository } from '../../../dev/lib/folders.ts';
 import { measurementOf } from './measurement.ts';
 
@@ -112,10 +111,4 @@ test('figures have three digits', () => {
   expect([0, 0.01234, 1.234, 12.34, 123.4, 12_345].map(three)).toEqual([
     ...['0', '0.0123', '1.23', '12.3', '123', '12,345'],
   ]);
-});
-
-test('every target has its own id, and the committed gates name targets', () => {
-  const ids = scenarios.flatMap(({ targets }) => targets.map(({ id }) => id));
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(Object.keys(readGates()).filter((id) => !ids.includes(id))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requireDurability } from '../../../bench/measure/environment.ts';
+import { requireDurability } from '../../../bench/measure/durability.ts';
 import { noiseBetween, ticksOfOthers } from '../../../bench/measure/noise.ts';
 import { medianInterval, overlaps, quantile } from '../../../bench/measure/statistics.ts';
 import {
