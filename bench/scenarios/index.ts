@@ -2,6 +2,7 @@ import type { Scenario } from '../measure/scenario.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
 import { recovery } from './recovery.ts';
+import { tenMessages } from './ten-messages.ts';
 import { trigger } from './trigger.ts';
 import { turn } from './turn.ts';
 import { webhook } from './webhook.ts';
@@ -12,6 +13,7 @@ export const scenarios: readonly Scenario[] = [
   turn,
   delivery,
   trigger,
+  tenMessages,
   webhook,
   recovery,
 ];
