@@ -144,7 +144,9 @@ test('a configured and missing gVisor starts nothing, and every command reports 
   expect(await host()).toMatchObject(missing);
   const { runId } = await access.trigger({ prompt: 'Write never.md' });
   const { error } = await access.untilEnded(runId);
-  expect(error).toMatch(/^container_start_failed: the configured container runtime is not installed/);
+  expect(error).toMatch(
+    /^container_start_failed: the configured container runtime is not installed/,
+  );
   expect(await docker('ps', '-aq', '--filter', `label=frs.run=${runId}`)).toBe('');
   expect(await compose('logs', 'worker')).toMatch(/npm run setup:gvisor.*"msg":"runtime_missing"/);
   const diagnosis = await doctor().catch(String);
