@@ -22,7 +22,7 @@ const newline = 0x0a;
  * first. Of a longer line, only the bound is kept in memory.
  */
 export function createLineSplitter(lineMaxBytes: number): LineSplitter {
-  let context: Buffer[] = [];
+  let parts: Buffer[] = [];
   let keptBytes = 0;
   let totalBytes = 0;
 
@@ -30,17 +30,17 @@ export function createLineSplitter(lineMaxBytes: number): LineSplitter {
     totalBytes += part.length;
     const fitting = part.subarray(0, Math.max(0, lineMaxBytes - keptBytes));
     if (fitting.length === 0) return;
-    context.push(fitting);
+    parts.push(fitting);
     keptBytes += fitting.length;
   }
 
   function take(newlineBytes: 0 | 1): SpoolLine {
     const line = {
-      text: decode(Buffer.concat(context)),
+      text: decode(Buffer.concat(parts)),
       bytes: totalBytes + newlineBytes,
       cutBytes: totalBytes - keptBytes,
     };
-    context = [];
+    parts = [];
     keptBytes = 0;
     totalBytes = 0;
     return line;

@@ -12,9 +12,9 @@ const folderFlags =
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Opens a folder, one part at a time. Null if it does not exist. */
-export async function openFolder(root: string, context: string[]): Promise<FileHandle | null> {
+export async function openFolder(root: string, parts: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
-  for (const part of context) {
+  for (const part of parts) {
     if (folder === null) return null;
     folder = await thenClose(folder, openFolderBelow(folder, part));
   }

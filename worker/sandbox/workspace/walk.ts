@@ -45,11 +45,11 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
 
 /** Opens a file of the working directory. Null if it is missing or not a file. */
 export async function openFile(root: string, path: string): Promise<FileHandle | null> {
-  const context = path.split('/');
-  const folder = await openFolder(root, context.slice(0, -1));
+  const parts = path.split('/');
+  const folder = await openFolder(root, parts.slice(0, -1));
   if (folder === null) return null;
   try {
-    return await openFileBelow(folder, context.at(-1) ?? '');
+    return await openFileBelow(folder, parts.at(-1) ?? '');
   } finally {
     await folder.close();
   }

@@ -73,10 +73,10 @@ const rejected = ({ path }: NewFile, reason: string): Written => ({
 });
 
 /** Creates missing folders. Null if a part of the path is not a folder. */
-async function makeFolder(root: string, context: string[]): Promise<FileHandle | null> {
+async function makeFolder(root: string, parts: string[]): Promise<FileHandle | null> {
   let folder = await openRoot(root);
   if (folder === null) throw new Error('the working directory is missing');
-  for (const part of context) {
+  for (const part of parts) {
     const next: FileHandle | null = await thenClose(folder, openOrMakeBelow(folder, part));
     if (next === null) return null;
     folder = next;
