@@ -38,8 +38,8 @@ export interface SupervisedSandbox {
   close(): Promise<void>;
 }
 
-export function superviseSandbox(deps: SandboxDeps, opened: PreparedSandbox): SupervisedSandbox {
-  const context = { ...opened, exit: watchContainer(deps, opened) };
+export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): SupervisedSandbox {
+  const context = { ...prepared, exit: watchContainer(deps, prepared) };
   const { ref, logger, session, lease, exit } = context;
   const ownership = createOwnership(logger);
   const gracefulStop = gracefulStopFor(deps, context);

@@ -44,7 +44,7 @@ export function createIdlePauser(
       await sandbox.pause();
     } catch (err) {
       logger.debug({ err }, 'sandbox_pause_failed');
-      if (isIdle) rest();
+      if (isIdle) markIdle();
     }
   }
 
@@ -54,22 +54,22 @@ export function createIdlePauser(
     const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
     if (!isDue || !isOurs || !isIdle || signal.aborted) return;
     await sandbox.unpause();
-    if (isIdle) rest();
+    if (isIdle) markIdle();
   }
 
-  function rest(): void {
+  function markIdle(): void {
     isIdle = true;
     timer.set(() => {
-      if (!mayPause()) return rest();
+      if (!mayPause()) return markIdle();
       last = last.then(pauseIfIdle);
     });
   }
 
   return {
-    markIdle: rest,
+    markIdle,
     prewarm() {
       if (!isIdle) return;
-      rest();
+      markIdle();
       last = last
         .then(prewarmIfDue)
         .catch((err) => logger.debug({ err }, 'sandbox_prewarm_failed'));
@@ -77,9 +77,9 @@ export function createIdlePauser(
     async resume() {
       timer.cancel();
       isIdle = false;
-      const woken = last.then(sandbox.ensureUnpaused);
-      last = woken.catch(() => undefined);
-      await woken;
+      const resumed = last.then(sandbox.ensureUnpaused);
+      last = resumed.catch(() => undefined);
+      await resumed;
     },
   };
 }

@@ -6,13 +6,13 @@ import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';
 export interface SessionTurnTracker {
   /** The agent's current message, which a previous process may have sent. */
   current(): PendingTurn | null;
-  /** Whether it is or was the current message. */
+  /** True if the message is or was the current one. */
   hasSeen(messageId: string): boolean;
   /** The previous turn has ended, even if its end was not noted here. */
   start(turn: PendingTurn): void;
   /**
-   * Whether its agent works on this message. Waits where it is yet to be given or waitUntilStarted; false where it
-   * has ended, or another was given in its place.
+   * True when the agent works on this message. Waits until the message is sent and accepted. False if its
+   * turn has ended, or if another message was sent instead.
    */
   waitUntilStarted(messageId: string): Promise<boolean>;
   /** Resolves when the current turn's end is in the log, or at once without a turn. */
@@ -20,19 +20,19 @@ export interface SessionTurnTracker {
   note(facts: RunFacts): void;
 }
 
-export function createSessionTurnTracker(beginning: PendingTurn | null): SessionTurnTracker {
-  const known = new Set<string>(beginning === null ? [] : [beginning.messageId]);
-  let current = beginning;
+export function createSessionTurnTracker(initial: PendingTurn | null): SessionTurnTracker {
+  const seen = new Set<string>(initial === null ? [] : [initial.messageId]);
+  let current = initial;
   let end: Deferred<true> = createDeferred();
   let accepted: Deferred<true> = createDeferred();
   let next: Deferred<true> = createDeferred();
-  if (beginning?.isAccepted) accepted.resolve(true);
+  if (initial?.isAccepted) accepted.resolve(true);
 
   return {
     current: () => current,
-    hasSeen: (messageId) => known.has(messageId),
+    hasSeen: (messageId) => seen.has(messageId),
     start(turn) {
-      known.add(turn.messageId);
+      seen.add(turn.messageId);
       current = turn;
       end.resolve(true);
       end = createDeferred();
@@ -41,7 +41,7 @@ export function createSessionTurnTracker(beginning: PendingTurn | null): Session
       next = createDeferred();
     },
     async waitUntilStarted(messageId) {
-      if (!known.has(messageId)) await next.promise;
+      if (!seen.has(messageId)) await next.promise;
       if (current?.messageId !== messageId) return false;
       await Promise.race([accepted.promise, end.promise]);
       return current?.messageId === messageId;

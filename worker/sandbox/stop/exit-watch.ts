@@ -37,14 +37,14 @@ export function watchExit(
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const exit = await look();
+      const exit = await tryInspect();
       if (exit !== null) return exited.resolve(exit);
       await notifier.waitAtMost(restMs, stopping.signal);
       restMs = Math.min(pollMs, restMs * 2);
     }
   }
 
-  async function look(): Promise<ContainerExit | null> {
+  async function tryInspect(): Promise<ContainerExit | null> {
     try {
       return await inspect();
     } catch (error) {

@@ -25,11 +25,11 @@ export async function closeAfterResult(
   const gone = Promise.race([exit.exited, on.ownership.released]);
   await Promise.race([turns.finished, gone]);
   const checkEveryMs = Math.min(checkEveryMaxMs, times.afterResultGraceMs);
-  const freeForMs = (): number => performance.now() - idleSince({ turns, tail: on.tail, times });
+  const idleForMs = (): number => performance.now() - idleSince({ turns, tail: on.tail, times });
   for (;;) {
-    if (freeForMs() >= 0) socket.input.close();
+    if (idleForMs() >= 0) socket.input.close();
     if (await settlesWithin(checkEveryMs, gone)) return;
-    if (freeForMs() < times.afterResultGraceMs) continue;
+    if (idleForMs() < times.afterResultGraceMs) continue;
     // It may have exited while the engine was unavailable.
     if (await retryUntilAborted(exit.isRunning, on.ownership.retry))
       return on.terminateFor('hung_after_result');
