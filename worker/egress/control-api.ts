@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 
-type NextMessage =
+/** The answer to a request for the message after an index. */
+export type NextMessage =
   | { kind: 'message'; index: number; line: string }
   | { kind: 'closed' }
   | { kind: 'none' };

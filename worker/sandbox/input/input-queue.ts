@@ -1,3 +1,5 @@
+import type { NextMessage } from '../../egress/control-api.ts';
+
 /**
  * Messages for the agent. The entry program requests them one by one.
  *
@@ -12,11 +14,6 @@ export interface AgentInputQueue {
   close(): void;
   next(after: number, signal: AbortSignal): Promise<NextMessage>;
 }
-
-type NextMessage =
-  | { kind: 'message'; index: number; line: string }
-  | { kind: 'closed' }
-  | { kind: 'none' };
 
 interface Message {
   index: number;
