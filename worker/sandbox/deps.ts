@@ -64,14 +64,14 @@ export interface SandboxDeps {
   now(): Date;
   newId(): string;
   /**
-   * Stores or removes a run's files, one operation at a time per run. So the last one to read the files
-   * is the last one to store them.
+   * Runs work that stores or removes a run's files, one at a time per run. So the last one to read the
+   * files is the last one to store them.
    */
-  storing<T>(runId: string, work: () => Promise<T>): Promise<T>;
+  withFilesLock<T>(runId: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** The supervisor adds the rest. */
-export type SupervisorDeps = Omit<SandboxDeps, 'storing'>;
+/** The supervisor adds the lock. */
+export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock'>;
 
 /** What a sandbox may use, and how much of its output this process buffers. */
 interface SupervisorBounds {

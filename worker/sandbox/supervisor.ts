@@ -47,7 +47,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const mutex = createKeyedMutex();
   const deps: SandboxDeps = {
     ...supervisorDeps,
-    storing: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
+    withFilesLock: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
   };
   const files = createSandboxFiles(deps, sandboxes, mutex);
   const closing = new AbortController();
@@ -183,7 +183,7 @@ function remove({ deps, sandboxes, mutex }: SupervisorState, ref: SandboxRef): P
     if (!isOtherGeneration) await sandboxes.detach(ref.runId);
     // A snapshot in progress must not lose the files that it lists.
     const removeFiles = () => removeSandbox(deps, ref, { keepSocket: isOtherGeneration });
-    await deps.storing(ref.runId, removeFiles);
+    await deps.withFilesLock(ref.runId, removeFiles);
     if (!isOtherGeneration) await deps.frameStream.expire(ref.runId);
   });
 }

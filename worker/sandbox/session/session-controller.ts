@@ -43,7 +43,7 @@ export function createSessionController(
   const lease = { ...ref, token: context.lease.token };
   const pauser = createPauser(deps, context, { session, ownership });
   const saver = createSaveQueue(
-    () => deps.storing(ref.runId, () => saveSession(deps, lease, folders)),
+    () => deps.withFilesLock(ref.runId, () => saveSession(deps, lease, folders)),
     (err) => logger.warn({ err }, 'session_save_failed'),
   );
   const { tail } = output;

@@ -33,39 +33,37 @@ export function createSandboxFiles(
   mutex: KeyedMutex,
 ): SandboxFiles {
   const rootOf = (ref: SandboxRef): string => foldersOf(deps.dataDir, ref).workspace;
-  const liveRef = (runId: string): SandboxLease | null => {
+  const liveLease = (runId: string): SandboxLease | null => {
     const sandbox = sandboxes.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
   const snapshot = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
   const storeAll = coalesce((runId) =>
-    deps.storing(runId, async (): Promise<HostCallResult<'store_files'>> => {
-      const ref = liveRef(runId);
-      if (ref === null) return { outcome: 'gone' };
-      await snapshot(ref);
+    deps.withFilesLock(runId, async (): Promise<HostCallResult<'store_files'>> => {
+      const lease = liveLease(runId);
+      if (lease === null) return { outcome: 'gone' };
+      await snapshot(lease);
       return { outcome: 'stored' };
     }),
   );
 
   return {
     storeAll,
-    writePendingFiles: (session, messageId) =>
-      mutex.runExclusive(`write/${session.runId}`, () =>
-        writePendingFiles(deps, session, messageId),
-      ),
-    snapshot: (ref) => deps.storing(ref.runId, () => snapshot(ref)),
+    writePendingFiles: (lease, messageId) =>
+      mutex.runExclusive(`write/${lease.runId}`, () => writePendingFiles(deps, lease, messageId)),
+    snapshot: (ref) => deps.withFilesLock(ref.runId, () => snapshot(ref)),
     async store(runId, path) {
-      const ref = liveRef(runId);
-      return ref === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(ref), path);
+      const lease = liveLease(runId);
+      return lease === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(lease), path);
     },
     write: (runId, files) =>
       mutex.runExclusive(`write/${runId}`, async () => {
-        const ref = liveRef(runId);
-        if (ref === null) return { outcome: 'gone' };
-        const written = await writeFiles(rootOf(ref), files, contentFrom(deps));
+        const lease = liveLease(runId);
+        if (lease === null) return { outcome: 'gone' };
+        const written = await writeFiles(rootOf(lease), files, contentFrom(deps));
         // If it ended meanwhile, its final snapshot may lack these files.
-        return liveRef(runId) === null ? { outcome: 'gone' } : written;
+        return liveLease(runId) === null ? { outcome: 'gone' } : written;
       }),
   };
 }
@@ -77,31 +75,31 @@ const contentFrom =
 
 async function writePendingFiles(
   deps: SandboxDeps,
-  session: SandboxLease,
+  lease: SandboxLease,
   messageId: string,
 ): Promise<UnwritableFile[]> {
-  const { workspace } = foldersOf(deps.dataDir, session);
+  const { workspace } = foldersOf(deps.dataDir, lease);
   const unwritable: UnwritableFile[] = [];
   for (;;) {
-    const waiting = await deps.turns.pendingFiles(session, messageId);
+    const waiting = await deps.turns.pendingFiles(lease, messageId);
     const some = waiting.slice(0, filesAtOnce);
     if (some.length === 0) return unwritable;
     const written = await writeFiles(workspace, some, contentFrom(deps));
     if (written.outcome === 'rejected') unwritable.push(written);
-    if ((await markWritten(deps, session, { files: some, written })) > 0) continue;
+    if ((await clearPending(deps, lease, { files: some, written })) > 0) continue;
     // Without the lease, the same files would remain pending forever.
     if (unwritable.length > 0) return unwritable;
     throw new Error('the lease is lost, so the files cannot be marked as written');
   }
 }
 
-/** Returns how many are no longer pending. */
-async function markWritten(
+/** Of files that were written, or of the one that cannot be. Returns how many are no longer pending. */
+async function clearPending(
   { turns }: Pick<SandboxDeps, 'turns'>,
-  session: SandboxLease,
+  lease: SandboxLease,
   { files, written }: { files: InputFile[]; written: Written },
 ): Promise<number> {
-  if (written.outcome === 'written') return turns.markFilesWritten(session, files);
+  if (written.outcome === 'written') return turns.markFilesWritten(lease, files);
   const conflicting = files.find(({ path }) => path === written.path);
-  return conflicting ? turns.discardFile(session, conflicting) : 0;
+  return conflicting ? turns.discardFile(lease, conflicting) : 0;
 }

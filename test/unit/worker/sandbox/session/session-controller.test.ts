@@ -56,7 +56,7 @@ test('the files of a session are stored after any other storing of the run, in t
   const replace = async (_of: unknown, entries: FileEntry[]) =>
     stored.push(entries.map(({ path }) => path)) > 0;
   const deps = {
-    storing: mutex.runExclusive,
+    withFilesLock: mutex.runExclusive,
     now: () => new Date(),
     blobs: { has: async (contents: string[]) => new Set(contents) },
     files: { replaceSnapshot: replace },
@@ -112,7 +112,7 @@ test.each([
 test('the files of an adopted turn are stored when it ends, even if no call waits for it', async () => {
   const stored: string[] = [];
   const deps = {
-    storing: async (runId: string) => void stored.push(runId),
+    withFilesLock: async (runId: string) => void stored.push(runId),
     notifications: { subscribeBestEffort: () => () => undefined },
   };
   const context = { ref, logger, containerId: null, lease: { token: 1 } };
@@ -143,7 +143,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
     times: { stallTimeoutMs: 60_000 },
     turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
     notifications: { subscribeBestEffort: () => () => undefined },
-    storing: async () => undefined,
+    withFilesLock: async () => undefined,
   };
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
