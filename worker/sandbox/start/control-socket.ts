@@ -8,10 +8,10 @@ import type { SandboxDeps } from '../deps.ts';
 import { type AgentInputQueue, createInputQueue } from '../input/input-queue.ts';
 import { promptLine } from '../input/stdin-lines.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { sessionConfigEndpoint } from '../session/session-config.ts';
+import { sessionConfigEndpoint } from '../session/session-config-endpoint.ts';
+import { runConfigEndpoint } from './config-endpoint.ts';
 import { ensureEgressPolicyFile } from './egress-policy-file.ts';
 import { projectModelSource } from './project-model.ts';
-import { runConfigEndpoint } from './run-config-endpoint.ts';
 
 export interface ControlSocket {
   input: AgentInputQueue;

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyRunConfig, type RunConfig } from '../../../../../core/runs/run-config.ts';
-import { runConfigEndpoint } from '../../../../../worker/sandbox/start/run-config-endpoint.ts';
+import { runConfigEndpoint } from '../../../../../worker/sandbox/start/config-endpoint.ts';
 
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
