@@ -17,45 +17,43 @@ export class SandboxStartError extends Error {
 /** Permanent if a retry would fail again: a missing image, a rejected specification. */
 export function startErrorOf(error: unknown): SandboxStartError {
   if (error instanceof SandboxStartError) return error;
-  if (!isDockerError(error)) {
-    return new SandboxStartError('the host could not start the sandbox', {
-      permanent: false,
-      cause: error,
-    });
-  }
-  switch (error.code) {
+  const { detail, permanent } = isDockerError(error) ? engineFailure(error) : hostFailure;
+  return new SandboxStartError(detail, { permanent, cause: error });
+}
+
+interface Failure {
+  detail: string;
+  permanent: boolean;
+}
+
+const hostFailure: Failure = { detail: 'the host could not start the sandbox', permanent: false };
+
+function engineFailure({ code, status }: DockerError): Failure {
+  switch (code) {
     case 'image_missing':
-      return new SandboxStartError('no such image', { permanent: true, cause: error });
+      return { detail: 'no such image', permanent: true };
     case 'runtime_missing':
-      return new SandboxStartError(
-        'the configured container runtime is not installed on this host',
-        {
-          permanent: true,
-          cause: error,
-        },
-      );
+      return {
+        detail: 'the configured container runtime is not installed on this host',
+        permanent: true,
+      };
     case 'runtime_unusable':
-      return new SandboxStartError('the configured container runtime does not work on this host', {
+      return {
+        detail: 'the configured container runtime does not work on this host',
         permanent: true,
-        cause: error,
-      });
+      };
     case 'foreign_container':
-      return new SandboxStartError('the container name is taken', {
-        permanent: true,
-        cause: error,
-      });
-    case 'rejected': {
-      const permanent = error.status === 400 || error.status === 404;
-      return new SandboxStartError('the engine rejected the container', {
-        permanent,
-        cause: error,
-      });
-    }
+      return { detail: 'the container name is taken', permanent: true };
+    case 'rejected':
+      return {
+        detail: 'the engine rejected the container',
+        permanent: status === 400 || status === 404,
+      };
     case 'container_missing':
-      return new SandboxStartError('the container was removed', { permanent: false, cause: error });
+      return { detail: 'the container was removed', permanent: false };
     case 'engine_unreachable':
     case 'engine_timeout':
-      return new SandboxStartError('the engine is unavailable', { permanent: false, cause: error });
+      return { detail: 'the engine is unavailable', permanent: false };
   }
 }
 
