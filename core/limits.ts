@@ -115,6 +115,10 @@ export const limits = {
   /** With a larger offset, the doctor reports the clock as wrong. */
   clockOffMaxMs: 5 * secondMs,
   leaseMs: 15 * secondMs,
+  /** How often a lease is renewed before it would expire. */
+  leaseRenewals: 3,
+  /** How often a sandbox's container is inspected, in case its exit is not reported. */
+  exitPollMs: 1 * secondMs,
   reconcileEveryMs: 5 * secondMs,
   workflowStartGraceMs: 5 * secondMs,
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
+import { limits } from '../../../core/limits.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
@@ -26,7 +27,7 @@ interface LeaseDeps {
   logger: Logger;
 }
 
-const renewalsPerLease = 3;
+const renewalsPerLease = limits.leaseRenewals;
 
 /** The lease with the position of this generation. Null if a later sandbox of the run exists. */
 export async function takeSandboxLease(

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
@@ -19,7 +20,7 @@ export interface ExitWatch {
   stop(): void;
 }
 
-const pollMs = 1_000;
+const pollMs = limits.exitPollMs;
 const fastPollMs = 50;
 
 /**
