@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
 import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { type BenchOptions, readArguments } from './arguments.ts';
-import { counters } from './counters/counters.ts';
 import { describeEnvironment, type Environment, readEnvironment } from './measure/environment.ts';
 import {
   type Results,
@@ -28,7 +27,6 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 await main().catch(exitWithError);
 
 async function main(): Promise<void> {
-  if (process.argv[2] === counters.id) return say((await counters.run()).text);
   const options = readArguments(process.argv.slice(2), scenarios);
   const { plantedDelayMs } = options;
   if (plantedDelayMs > 0) process.env[plantedDelayVariable] = String(plantedDelayMs);

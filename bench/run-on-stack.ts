@@ -17,7 +17,7 @@ const program = join(repository, 'bench/main.ts');
 await bench(process.argv.slice(2)).catch(exitWithError);
 
 async function bench(args: string[]): Promise<void> {
-  const options = readArguments(args[0] === 'counters' ? [] : args, scenarios);
+  const options = readArguments(args, scenarios);
   const code = await withFreshStack(stackNames.bench, async (stack) => {
     try {
       const env = { ...stack.env, ...(await otherServers(stack, options)) };

@@ -1,0 +1,46 @@
+// Calls that recur by time. They belong to no run and no turn, although some happen during one.
+
+import { limits } from '../../../core/limits.ts';
+
+/** Of the service, with and without sessions. These are the beginnings of names. */
+const ofService: Readonly<Record<string, readonly string[]>> = {
+  api: ['insert into key_usage', 'delete from key_usage', 'update api_keys set last_used_at'],
+  worker: [
+    'insert into hosts (',
+    'select … from host_rpc_requests',
+    'delete from host_rpc_requests',
+    'select db_clock() as now', // of the host's health
+    // Of lost hosts: from 30 s after the start of a worker.
+    'select … from runs r join run_logs l on l.run_id = r.id left join hosts h',
+  ],
+  docker: ['GET /version', 'GET /info', 'GET /images/…/json'],
+};
+
+export const isOfService = (system: string, name: string): boolean =>
+  (ofService[system] ?? []).some((beginning) => name.startsWith(beginning));
+
+export interface SandboxTimer {
+  system: 'worker' | 'docker';
+  /** The beginning of the call's name. */
+  name: string;
+  everyMs: number;
+}
+
+const inspection = 'GET /containers/…/json';
+
+/** Of each sandbox of an idle session. */
+export const sandboxTimers: readonly SandboxTimer[] = [
+  {
+    system: 'worker',
+    name: 'update run_logs set lease_expires_at',
+    everyMs: limits.leaseMs / limits.leaseRenewals,
+  },
+  { system: 'docker', name: inspection, everyMs: limits.exitPollMs },
+];
+
+/**
+ * A sandbox is inspected once a second, and more often when its exit was announced. How often that
+ * is in a run depends on time.
+ */
+export const isInspection = (call: { kind: string; name: string }): boolean =>
+  call.kind === 'docker' && call.name === inspection;

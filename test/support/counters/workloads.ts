@@ -1,0 +1,125 @@
+// What is measured. The agent prints each turn in one write, so that the number of batches, and of
+// the statements that store them, does not depend on time.
+
+import type { Call } from './call-log.ts';
+import type { CountedService } from './counted-service.ts';
+import type { Measured } from './measure.ts';
+import { untilAtRest } from './temporal-actions.ts';
+
+export function runs({ service, temporal }: CountedService, times: number): Measured {
+  const workflowIds: string[] = [];
+  return {
+    subject: 'run',
+    times,
+    async act() {
+      const { runId } = await service.trigger({ prompt: 'Say this.' });
+      workflowIds.push(`run/${runId}`);
+    },
+    async rest() {
+      await temporal.workflow.getHandle(workflowIds.at(-1) ?? '').result();
+    },
+    workflowIds: () => workflowIds,
+  };
+}
+
+/** Waits for the work of a start, and runs once, so that what the service caches is not counted. */
+export async function warmUp(counted: CountedService): Promise<void> {
+  const isPassEnd = (call: Call): boolean =>
+    call.kind === 'statement' && call.name.startsWith('select pg_advisory_unlock(');
+  await counted.log.until(() => counted.log.calls.some(isPassEnd), passWithinMs);
+  const { act, rest } = runs(counted, 1);
+  await act();
+  await rest();
+}
+
+export interface CountedSession {
+  workflowId: string;
+  say(): Promise<void>;
+  /** Sends a message to a paused sandbox. */
+  wake(): Promise<void>;
+  /** Lets the idle sandbox be paused. */
+  pause(): Promise<void>;
+  /** Waits until the workflow has nothing to do. */
+  rest(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Opens sessions and runs the first turn of each. */
+export const openings = (counted: CountedService, opened: CountedSession[]): Measured => ({
+  subject: 'session and its first turn',
+  times: 1,
+  async act() {
+    const session = await openSession(counted);
+    opened.push(session);
+    await session.say();
+  },
+  rest: async () => opened.at(-1)?.rest(),
+  workflowIds: () => opened.map(({ workflowId }) => workflowId),
+});
+
+export const turns = ({ say, rest, workflowId }: CountedSession, times: number): Measured => ({
+  subject: 'turn',
+  times,
+  act: say,
+  rest,
+  workflowIds: () => [workflowId],
+});
+
+/** Turns that find their sandbox paused, each with the pause after it. */
+export const pausedTurns = (session: CountedSession, times: number): Measured => ({
+  subject: 'turn of a paused session',
+  times,
+  async act() {
+    await session.wake();
+    await session.rest();
+    await session.pause();
+  },
+  rest: session.rest,
+  workflowIds: () => [session.workflowId],
+});
+
+async function openSession(counted: CountedService): Promise<CountedSession> {
+  const { service, temporal, log } = counted;
+  const path = `/flows/${service.flowId}`;
+  const opened = await service.call<{ sessionId: string; runId: string }>(
+    'POST',
+    `${path}/sessions`,
+    { body: {} },
+  );
+  const { sessionId, runId } = opened.data;
+  const workflowId = `session/${runId}`;
+  const countCalls = (name: string): number =>
+    log.calls.filter((call) => call.kind === 'docker' && call.name === name).length;
+
+  async function say(): Promise<void> {
+    const body = { message: 'Say this.', sessionId, stream: true };
+    const { status } = await service.call('POST', `${path}/chat`, { body });
+    if (status !== 202) throw new Error(`the message was answered with ${status}`);
+  }
+
+  return {
+    workflowId,
+    say,
+    /** A message is notified before it is signalled. A busy machine could reverse that. */
+    wake() {
+      const before = countCalls(unpauseCall);
+      return counted.beforeTemporal(say, () => countCalls(unpauseCall) > before);
+    },
+    async pause() {
+      const before = countCalls(pauseCall);
+      service.worker.signal('SIGWINCH');
+      if (!(await log.until(() => countCalls(pauseCall) > before, pauseWithinMs)))
+        throw new Error('the idle sandbox was not paused');
+    },
+    rest: () => untilAtRest(temporal, workflowId),
+    async end() {
+      await service.call('DELETE', `${path}/sessions/${sessionId}`);
+      await temporal.workflow.getHandle(workflowId).result();
+    },
+  };
+}
+
+const passWithinMs = 60_000;
+const pauseWithinMs = 60_000;
+const pauseCall = 'POST /containers/…/pause';
+const unpauseCall = 'POST /containers/…/unpause';
