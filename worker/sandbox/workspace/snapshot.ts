@@ -31,10 +31,14 @@ const changed = 'changed while it was stored';
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
-  { ref, root }: { ref: SnapshotRef; root: string },
+  {
+    ref,
+    root,
+    maxFiles = limits.snapshotMaxFiles,
+  }: { ref: SnapshotRef; root: string; maxFiles?: number },
 ): Promise<{ files: number; skipped: number }> {
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
-  const { entries: found, skips } = await readEntries(root);
+  const { entries: found, skips } = await readEntries(root, maxFiles);
   const entries = await storeBlobs(deps.blobs, root, found);
   const stored = new Set(entries);
   for (const entry of found) if (!stored.has(entry)) skips.add(entry.path, changed);
@@ -56,12 +60,12 @@ async function isFolder(path: string): Promise<boolean> {
   return stats !== null && stats.isDirectory();
 }
 
-async function readEntries(root: string) {
+async function readEntries(root: string, maxFiles: number) {
   const entries: FileEntry[] = [];
   const skips = createSkips();
   let bytesLeft: number = limits.snapshotMaxBytes;
   for await (const found of walkWorkspace(root, { maxDepth, maxEntries, heavy: 'last' })) {
-    const reason = skipReason(found, entries.length);
+    const reason = skipReason(found, entries.length >= maxFiles);
     if (reason !== null) {
       skips.add(found.path, reason);
       continue;
@@ -77,9 +81,9 @@ async function readEntries(root: string) {
   return { entries, skips };
 }
 
-function skipReason(found: Found, filesSoFar: number): string | null {
+function skipReason(found: Found, isFull: boolean): string | null {
   if (found.kind === 'other') return found.reason;
-  if (filesSoFar >= limits.snapshotMaxFiles) return 'over the number of files';
+  if (isFull) return 'over the number of files';
   const check = checkFilePath(found.path);
   return check.ok ? null : `its path ${check.reason}`;
 }
