@@ -9,6 +9,7 @@ import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
 export interface FakeHost {
   requests: string[];
   exits: unknown[];
+  lastResponseAt(): number;
   isAcknowledged(): boolean;
   push(line: string): void;
   closeInput(): void;
@@ -34,6 +35,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
   const exits: unknown[] = [];
   const overrides = new Map<string, (response: ServerResponse) => void>();
   const waiting = new Set<() => void>();
+  let lastResponseAt = 0;
   let acknowledged = false;
   let closed = false;
   let server: Server | null = null;
@@ -75,6 +77,9 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://host');
     requests.push(`${request.method} ${url.pathname}${url.search}`);
+    response.on('finish', () => {
+      lastResponseAt = performance.now();
+    });
     notifyAll();
     const override = overrides.get(url.pathname);
     overrides.delete(url.pathname);
@@ -116,6 +121,7 @@ export function fakeHost({ socket, config = {}, pollMs = 1_000 }: FakeHostOption
     exits,
     up,
     down,
+    lastResponseAt: () => lastResponseAt,
     isAcknowledged: () => acknowledged,
     push: (line) => {
       lines.push(line);

@@ -5,7 +5,10 @@ import { createEntryFixture, type EntryFixture } from './support/entry-fixture.t
 let fixture: EntryFixture;
 afterEach(() => fixture.close());
 
-const timeouts = { deadlineMs: 1_500, finalProbeMs: 800, killGraceMs: 600, keepAliveMs: 200 };
+const timeouts = { deadlineMs: 800, finalProbeMs: 400, killGraceMs: 300, keepAliveMs: 200 };
+
+/** The earliest end after a host's last response, which may be lost when the host disconnects. */
+const lostAfterMs = timeouts.deadlineMs + 2 * timeouts.finalProbeMs - 100;
 
 /** Starts the agent, then disconnects the host. */
 async function agentWithoutHost(mode: string, finalProbeMs = timeouts.finalProbeMs) {
@@ -15,25 +18,22 @@ async function agentWithoutHost(mode: string, finalProbeMs = timeouts.finalProbe
   const entry = fixture.start();
   await fixture.untilPrinted('up');
   await fixture.host.untilRequested('/control/messages');
-  const leftAt = performance.now();
   await fixture.host.down();
-  return { entry, elapsed: () => performance.now() - leftAt };
+  return { entry, elapsed: () => performance.now() - fixture.host.lastResponseAt() };
 }
 
 test('ends the agent after the deadline and two failed probes', async () => {
   const { entry, elapsed } = await agentWithoutHost('echo');
   expect(await entry.ended).toBe(124);
-  expect(elapsed()).toBeGreaterThan(timeouts.deadlineMs + 2 * timeouts.finalProbeMs - 200);
-  expect(elapsed()).toBeLessThan(timeouts.deadlineMs + 2 * timeouts.finalProbeMs + 20_000);
+  expect(elapsed()).toBeGreaterThan(lostAfterMs);
+  expect(elapsed()).toBeLessThan(lostAfterMs + 20_000);
   expect(fixture.errors()).toContain('the host is lost');
 });
 
 test('kills an agent that ignores the deadline', async () => {
   const { entry, elapsed } = await agentWithoutHost('ignore-sigterm');
   expect(await entry.ended).toBe(124);
-  expect(elapsed()).toBeGreaterThan(
-    timeouts.deadlineMs + 2 * timeouts.finalProbeMs + timeouts.killGraceMs - 200,
-  );
+  expect(elapsed()).toBeGreaterThan(lostAfterMs + timeouts.killGraceMs);
   await fixture.untilPrinted('received');
   const { up } = await fixture.untilPrinted('up');
   await expect.poll(() => isAlive(Number(up))).toBe(false);
@@ -41,11 +41,12 @@ test('kills an agent that ignores the deadline', async () => {
 
 test('survives when the host responds to the last probe', async () => {
   // Long enough for a busy machine to reconnect in time.
-  const finalProbeMs = 4_000;
-  const { entry } = await agentWithoutHost('echo', finalProbeMs);
-  await sleep(timeouts.deadlineMs + finalProbeMs + 200);
+  const finalProbeMs = 3_000;
+  const { entry, elapsed } = await agentWithoutHost('echo', finalProbeMs);
+  await sleep(timeouts.deadlineMs + finalProbeMs + 200 - elapsed());
   await fixture.host.up();
-  await sleep(finalProbeMs);
+  fixture.host.push('still there');
+  await fixture.untilPrinted('bytes');
   fixture.host.closeInput();
   expect(await entry.ended).toBe(0);
 });
@@ -56,7 +57,7 @@ test('renews the deadline with every response, even after the input was closed',
   await fixture.host.up();
   const entry = fixture.start();
   await fixture.untilPrinted('end');
-  await sleep(2 * timeouts.deadlineMs);
+  await sleep(lostAfterMs + timeouts.deadlineMs);
   expect(fixture.errors()).toBe('');
   entry.terminate('SIGKILL');
   expect(await entry.ended).toBe(137);
