@@ -3,6 +3,7 @@ import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createWorker, type WorkerOptions } from '../../../../worker/temporal/workers.ts';
+import { ensureTemporalRuntime } from '../../../support/temporal-runtime.ts';
 import { testBundle } from '../../../support/test-bundle.ts';
 
 /** Not found. */
@@ -37,6 +38,7 @@ const threads = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
 
 test('a worker that Temporal rejects leaves no threads, however often it is created', async () => {
+  ensureTemporalRuntime();
   const options = {
     ...{ instance: 'test', hostId: 'host-1', capacity: 1, namespace: 'unknown' },
     connection: { address: await frontend() },
