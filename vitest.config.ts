@@ -4,7 +4,7 @@ import { InterleavedSequencer } from './dev/test-runner/interleaved-sequencer.ts
 
 const minutes = 60_000;
 const tests = {
-  unit: project('unit', 'test/unit/**/*.test.ts'), // needs no servers and no Docker
+  unit: sharingProcesses('unit', 'test/unit/**/*.test.ts'), // needs no servers and no Docker
   integration: project('integration', 'test/integration/**/*.test.ts'), // parts with real servers
   system: project('system', 'test/system/**/*.test.ts'), // the whole service
 };
@@ -38,6 +38,13 @@ export default defineConfig({
 
 function project(name: string, ...include: string[]) {
   return { extends: true as const, test: { name, include } };
+}
+
+/** A process per file would double the time: most files test for less time than a process starts. */
+function sharingProcesses(name: string, include: string) {
+  const { extends: inherit, test } = project(name, include);
+  const setupFiles = ['test/support/check-process.ts'];
+  return { extends: inherit, test: { ...test, isolate: false, setupFiles } };
 }
 
 function oneByOne(name: string, include: string, timeoutMinutes: number) {

@@ -1,13 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildSync } from 'esbuild';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
 import type { Fields } from '../../fixtures/scripted-agent/json.ts';
 
@@ -35,22 +35,16 @@ interface AgentOptions {
   folder?: string;
 }
 
-const folders = mkdtempSync(join(tmpdir(), 'scripted-agent-'));
-afterAll(() => rmSync(folders, { recursive: true, force: true }));
-
-/** Built once per test file, because a start from source takes half a second longer. */
-const bundle = join(newFolder(), 'agent.mjs');
-buildSync({
+/** Built once, because a start from source takes half a second longer. */
+const [bundle] = buildSync({
   entryPoints: [join(repository, 'test/fixtures/scripted-agent/main.ts')],
-  outfile: bundle,
   bundle: true,
   format: 'esm',
   platform: 'node',
-});
+  write: false,
+}).outputFiles;
 
-/** Node's arguments to start the agent as a run does. */
-export const agentCommand = [
-  bundle,
+const agentOptions = [
   '-p',
   '--verbose',
   ...['--output-format', 'stream-json', '--input-format', 'stream-json'],
@@ -58,16 +52,27 @@ export const agentCommand = [
   ...['--setting-sources', 'user'],
 ];
 
+/** Node's arguments to start the agent as a run does. */
+export const agentCommand = (folder: string): string[] => [programOf(folder), ...agentOptions];
+
+/** A working directory for the agent. The agent's program is beside it. Removed after the test. */
 export function newFolder(): string {
-  return mkdtempSync(join(folders, 'agent-'));
+  const base = mkdtempSync(join(tmpdir(), 'scripted-agent-'));
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }));
+  const folder = join(base, 'w');
+  mkdirSync(folder);
+  writeFileSync(programOf(folder), bundle?.contents ?? '');
+  return folder;
 }
+
+const programOf = (folder: string): string => join(folder, '../agent.mjs');
 
 export function startAgent({
   args = [],
   env = {},
   folder = newFolder(),
 }: AgentOptions = {}): AgentProcess {
-  const child = spawn(process.execPath, [...agentCommand, ...args], {
+  const child = spawn(process.execPath, [...agentCommand(folder), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     cwd: folder,
     env: { ...process.env, HOME: folder, CLAUDE_CONFIG_DIR: join(folder, '.claude'), ...env },

@@ -56,7 +56,7 @@ describe('output', () => {
     const folder = newFolder();
     const spool = join(folder, 'spool');
     const steps = [{ say: 'gone' }, { truncateSpool: true }, { raw: 'after' }, { exit: 0 }];
-    spawnSync(process.execPath, agentCommand, {
+    spawnSync(process.execPath, agentCommand(folder), {
       input: JSON.stringify(userMessage(script(steps))),
       stdio: ['pipe', openSync(spool, 'a'), 'ignore'],
       env: { ...process.env, HOME: folder },

@@ -130,7 +130,7 @@ function swapper(): void {
       quietly(() => unlinkSync(name));
     }`;
   const worker = new Worker(source, { eval: true, workerData: { name: at('d'), outside } });
-  onTestFinished(() => void worker.terminate());
+  onTestFinished(async () => void (await worker.terminate()));
 }
 
 test('a thread that constantly swaps directories for symlinks causes no write outside', async () => {
