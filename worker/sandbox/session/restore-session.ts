@@ -5,11 +5,10 @@ import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { writeFiles } from '../workspace/write-files.ts';
+import { writeStoredFiles } from '../workspace/write-stored-files.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
 
-const filesAtOnce = 100;
 const doneName = 'restored';
 
 /**
@@ -38,16 +37,13 @@ export async function restoreSession(
   return true;
 }
 
+/** The files formed a valid tree when they were stored, and no agent runs now. */
 async function writeAll(
   { blobs }: Pick<SandboxDeps, 'blobs'>,
   root: string,
   entries: FileEntry[],
 ): Promise<void> {
-  for (let from = 0; from < entries.length; from += filesAtOnce) {
-    const some = entries.slice(from, from + filesAtOnce);
-    const written = await writeFiles(root, some, ({ sha256 }) => blobs.read(sha256));
-    // The files formed a valid tree when they were stored, and no agent runs now.
-    if (written.outcome === 'rejected')
-      throw new Error(`cannot restore the session's files: ${written.reason}`);
-  }
+  const written = await writeStoredFiles(blobs, root, entries);
+  if (written.outcome === 'rejected')
+    throw new Error(`cannot restore the session's files: ${written.reason}`);
 }

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { restoreSession } from '../session/restore-session.ts';
-import { writeFiles } from '../workspace/write-files.ts';
+import { writeStoredFiles } from '../workspace/write-stored-files.ts';
 import type { Attachment } from './attach.ts';
 import { SandboxStartError } from './start-error.ts';
 
-const filesAtOnce = 100;
 const doneName = 'seeded';
-/** Files up to this size are read together, with one query for a hundred of them. */
-const smallBytes = 64 * 1024;
 
 /** A first sandbox starts with the flow's files, a later one with what the previous one left. */
 export async function prepareWorkspace(
@@ -33,23 +30,10 @@ async function seedWorkspace(
   const done = join(root, doneName);
   if (await stat(done).catch(() => null)) return;
   const seed = await files.listSeed(runId);
-  for (let from = 0; from < seed.length; from += filesAtOnce) {
-    const some = seed.slice(from, from + filesAtOnce);
-    const small = await blobs.readSmall(some.filter(isSmall).map(({ sha256 }) => sha256));
-    const written = await writeFiles(workspace, some, ({ sha256 }) => {
-      const content = small.get(sha256);
-      return content === undefined ? blobs.read(sha256) : single(content);
-    });
-    if (written.outcome === 'rejected') throw notSeeded(written);
-  }
+  const written = await writeStoredFiles(blobs, workspace, seed);
+  if (written.outcome === 'rejected') throw notSeeded(written);
   failpoint('start.seeded');
   await writeFile(done, '', { mode: 0o600 });
-}
-
-const isSmall = ({ size }: { size: number }): boolean => size <= smallBytes;
-
-async function* single(content: Buffer): AsyncGenerator<Buffer> {
-  yield content;
 }
 
 const notSeeded = ({ path, reason }: { path: string; reason: string }): SandboxStartError =>
