@@ -34,8 +34,8 @@ function issuesOf(issue: ZodIssue): Issue[] {
     case 'unrecognized_keys':
       return unknownFields(path, issue.keys);
     case 'invalid_key':
-      return issue.issues.flatMap(issuesOf).map((fault) => {
-        return { path, message: `its name ${fault.message}` };
+      return issue.issues.flatMap(issuesOf).map((inner) => {
+        return { path, message: `its name ${inner.message}` };
       });
     case 'invalid_element':
       return below([...path, String(issue.key)], issue.issues);
@@ -55,7 +55,7 @@ function unknownFields(path: PropertyKey[], keys: string[]): Issue[] {
 const required = (path: PropertyKey[]): Issue => ({ path, message: 'is required' });
 
 function below(path: PropertyKey[], issues: ZodIssue[]): Issue[] {
-  return issues.flatMap(issuesOf).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+  return issues.flatMap(issuesOf).map((inner) => ({ ...inner, path: [...path, ...inner.path] }));
 }
 
 /** The issues of the option whose type matches; if none matches, the list of options. */

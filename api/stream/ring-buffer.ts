@@ -80,7 +80,7 @@ function gather(items: Item[], first: number): Chunk | null {
   }
   const last = items[first + parts.length - 1];
   const [only] = parts;
-  if (last === undefined || only === undefined || parts.length === 0) return null;
+  if (last === undefined || only === undefined) return null;
   return { bytes: parts.length === 1 ? only : Buffer.concat(parts, size), to: last.at };
 }
 
