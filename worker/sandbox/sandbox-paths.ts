@@ -3,11 +3,9 @@ import { constants } from 'node:fs';
 import { chmod, chown, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { limits } from '../../core/limits.ts';
 import { sandboxPaths } from '../../core/sandbox/sandbox-config.ts';
 import type { RunFolders } from '../../systems/docker/confinement/mounts.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
-import { SandboxStartError } from './start/start-error.ts';
 
 /** The paths of a sandbox's files on this host. */
 export interface SandboxFolders extends RunFolders {
@@ -18,7 +16,7 @@ export interface SandboxFolders extends RunFolders {
   socketFile: string;
 }
 
-/** All generations of a run share one socket path. It is short: see socketPathMaxBytes. */
+/** All generations of a run share one socket path. It is short, because Node truncates long ones. */
 export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): SandboxFolders {
   const short = runId.replaceAll('-', '').slice(0, 12);
   const root = join(dataDir, 'r', `${short}-${generation}`);
@@ -43,7 +41,6 @@ const { uid, gid } = sandboxPaths;
  * and its socket. So it can neither replace nor remove those two.
  */
 export async function makeFolders(folders: SandboxFolders): Promise<void> {
-  checkSocketPath(folders.socketFile);
   for (const parent of [dirname(folders.root), dirname(folders.socket), folders.root]) {
     await mkdir(parent, { recursive: true, mode: 0o700 });
   }
@@ -58,14 +55,6 @@ export async function makeFolders(folders: SandboxFolders): Promise<void> {
 /** The agent may have created any depth. `rm` walks by descriptor and stays on one file system. */
 export async function removeTree(path: string): Promise<void> {
   await promisify(execFile)('rm', ['-rf', '--one-file-system', '--', path]);
-}
-
-/** Node silently truncates longer socket paths. */
-function checkSocketPath(path: string): void {
-  if (Buffer.byteLength(path) <= limits.socketPathMaxBytes) return;
-  throw new SandboxStartError('the path of the host’s data folder is too long', {
-    permanent: true,
-  });
 }
 
 async function makeFolder(
