@@ -47,14 +47,14 @@ await subscriber.subscribe(deliveryChannel);
 const app = Fastify();
 
 /** One INSERT, which is one commit. */
-app.post('/insert', async (request, reply) => {
-  const id = await insert(JSON.stringify(request.body));
+app.post('/insert', async ({ body }, reply) => {
+  const id = await insert(JSON.stringify(body));
   return reply.code(201).send({ data: { id } });
 });
 
 /** A commit and PUBLISH; then, for the notified consumer, a second commit and a socket write. */
-app.post('/deliver', async (request, reply) => {
-  const id = await insert(JSON.stringify(request.body));
+app.post('/deliver', async ({ body }, reply) => {
+  const id = await insert(JSON.stringify(body));
   await redis.publish(deliveryChannel, id);
   return reply.code(202).send({ data: { id } });
 });
