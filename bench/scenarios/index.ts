@@ -1,4 +1,5 @@
 import type { Scenario } from '../measure/scenario.ts';
+import { burst } from './burst.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
 import { recovery } from './recovery.ts';
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   delivery,
   trigger,
   tenMessages,
+  burst,
   webhook,
   recovery,
 ];
