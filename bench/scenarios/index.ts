@@ -6,6 +6,7 @@ import { recovery } from './recovery.ts';
 import { tenMessages } from './ten-messages.ts';
 import { trigger } from './trigger.ts';
 import { turn } from './turn.ts';
+import { wake } from './wake.ts';
 import { webhook } from './webhook.ts';
 
 /** In the order of measurement. */
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   trigger,
   tenMessages,
   burst,
+  wake,
   webhook,
   recovery,
 ];
