@@ -133,7 +133,7 @@ async function follow(
 ): Promise<RunEnd> {
   signal.throwIfAborted();
   const found = await attach(state, ref);
-  return 'ended' in found ? orAbort(found.ended, signal) : found;
+  return 'ended' in found ? untilAborted(found.ended, signal) : found;
 }
 
 async function runTurn(
@@ -145,7 +145,7 @@ async function runTurn(
   const found = await attach(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive())
     return { outcome: 'sandbox_ended' };
-  return orAbort(found.session.runTurn(state.files.writePendingFiles), signal);
+  return untilAborted(found.session.runTurn(state.files.writePendingFiles), signal);
 }
 
 /** Waits for a sandbox that is being adopted, because its turn continues. */
@@ -194,16 +194,17 @@ async function removeOrphanedFolders(state: SupervisorState): Promise<void> {
   await removeFolders(state.deps, folders);
 }
 
-async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** The result of the work, or a rejection at the signal. The work continues. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  let leave: () => void = () => undefined;
+  let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
+    abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener('abort', leave);
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -47,12 +47,12 @@ export function createSaveQueue(
 
   function queue(): Promise<void> {
     waiting += 1;
-    const mine = last.then(() => {
+    const queued = last.then(() => {
       waiting -= 1;
       return save();
     });
-    last = mine.catch(() => undefined);
-    return mine;
+    last = queued.catch(() => undefined);
+    return queued;
   }
 
   return {

@@ -10,7 +10,7 @@ import { prepareWorkspace } from './seed-workspace.ts';
 
 type StartResult =
   | { outcome: 'started'; sandbox: PreparedSandbox }
-  /** Its secrets are gone, so it is never created again, whatever has become of it: adopt it. */
+  /** Its secrets may be deleted, so it is never created again. The caller adopts it. */
   | { outcome: 'already_started' }
   | { outcome: 'already_ended' };
 

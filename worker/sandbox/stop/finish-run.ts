@@ -22,13 +22,13 @@ export async function closeAfterResult(
   { exit, turns, socket }: SandboxContext,
   on: { tail: SpoolTail; ownership: Ownership; terminateFor: Watchdog['terminateFor'] },
 ): Promise<void> {
-  const gone = Promise.race([exit.exited, on.ownership.released]);
-  await Promise.race([turns.finished, gone]);
+  const ended = Promise.race([exit.exited, on.ownership.released]);
+  await Promise.race([turns.finished, ended]);
   const checkEveryMs = Math.min(checkEveryMaxMs, times.afterResultGraceMs);
   const idleForMs = (): number => performance.now() - idleSince({ turns, tail: on.tail, times });
   for (;;) {
     if (idleForMs() >= 0) socket.input.close();
-    if (await settlesWithin(checkEveryMs, gone)) return;
+    if (await settlesWithin(checkEveryMs, ended)) return;
     if (idleForMs() < times.afterResultGraceMs) continue;
     // It may have exited while the engine was unavailable.
     if (await retryUntilAborted(exit.isRunning, on.ownership.retry))

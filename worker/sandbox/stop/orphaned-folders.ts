@@ -18,11 +18,11 @@ export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
   const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
   const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
   const needed = [...(await deps.runs.activeOnHost(hostId)), ...containers];
-  const names = new Set(needed.map(sandboxKey));
-  const kept = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
+  const neededKeys = new Set(needed.map(sandboxKey));
+  const neededPaths = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
   return {
-    folders: found.flat().filter((path) => !kept.has(path)),
-    isOrphaned: (ref) => !names.has(sandboxKey(ref)),
+    folders: found.flat().filter((path) => !neededPaths.has(path)),
+    isOrphaned: (ref) => !neededKeys.has(sandboxKey(ref)),
   };
 }
 

@@ -101,7 +101,7 @@ function createSkips() {
   };
 }
 
-/** Those whose content is stored now: of a directory that is worked in, some may be gone by then. */
+/** Returns the entries whose content is stored. The agent may have changed or removed the others. */
 async function storeBlobs(
   blobs: SnapshotDeps['blobs'],
   root: string,

@@ -24,7 +24,8 @@ const heavyNames = new Set(['.git', 'node_modules']);
 
 /**
  * Walks breadth first, so that entries near the top come first. Skips entries that vanish and files that
- * are being written. */
+ * are being written.
+ */
 export async function* walkWorkspace(root: string, options: WalkOptions): AsyncGenerator<Found> {
   const folders: string[][] = [[]];
   const heavy: string[][] = [];
