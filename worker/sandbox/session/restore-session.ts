@@ -1,10 +1,10 @@
-import { chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
-import type { SandboxFolders } from '../sandbox-paths.ts';
+import { removeTree, type SandboxFolders } from '../sandbox-paths.ts';
 import { writeStoredFiles } from '../workspace/write-stored-files.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
@@ -31,8 +31,7 @@ export async function restoreSession(
   await writeAll(deps, transcripts, await deps.turns.listTranscript(runId));
   // An agent can neither continue an empty conversation nor start another one with its ID.
   const name = transcriptName(runId);
-  if (!(await hasConversation(transcripts, name)))
-    await rm(join(transcripts, name), { force: true });
+  if (!(await hasConversation(transcripts, name))) await removeTree(join(transcripts, name));
   await writeFile(done, '', { mode: 0o600 });
   return true;
 }

@@ -44,7 +44,7 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
   }
 }
 
-/** Opens a file of the working directory. Null if it is missing or not a file. */
+/** Opens a path of the working directory, which may be a folder. Null if it is missing, a link or a socket. */
 export async function openFile(root: string, path: string): Promise<FileHandle | null> {
   const parts = path.split('/');
   const folder = await openFolder(root, parts.slice(0, -1));
