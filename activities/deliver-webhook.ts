@@ -36,7 +36,7 @@ export async function attemptDelivery(
   deps: WebhookDeps & EndRun,
   { runId, attempt, delivery }: AttemptId,
 ): Promise<{ status: number | null }> {
-  if (attempt > limits.webhookAttempts) throw abandoned('no attempt is left');
+  if (attempt > limits.webhook.attempts) throw abandoned('no attempt is left');
   const claimed = await claim(deps, { runId, attempt, delivery });
   if ('done' in claimed) return { status: claimed.done };
   if ('unavailable' in claimed) return duplicateAttempt(claimed.unavailable);

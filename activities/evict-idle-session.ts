@@ -15,7 +15,7 @@ export type EvictIdleSession = (runId: string) => Promise<void>;
 /**
  * When every host is full, signals an idle session to sleep, so that a waiting run or message gets its
  * slot. The session can continue on any host. The slot is free only after the session has gone to
- * sleep. The signal is sent again after `evictionRetryMs`, in case it was lost.
+ * sleep. The signal is sent again after `limits.eviction.retryMs`, in case it was lost.
  */
 export function createIdleEvictor({
   admission,
@@ -29,7 +29,7 @@ export function createIdleEvictor({
     if (idle === null) return;
     const at = now().getTime();
     for (const [sessionRunId, requestedAt] of lastRequestedAt) {
-      if (at - requestedAt >= limits.evictionRetryMs) lastRequestedAt.delete(sessionRunId);
+      if (at - requestedAt >= limits.eviction.retryMs) lastRequestedAt.delete(sessionRunId);
     }
     if (lastRequestedAt.has(idle.runId)) return;
     await temporal.signalSleep(idle.workflowId);

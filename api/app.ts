@@ -134,12 +134,12 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
     genReqId: newId,
     requestIdHeader: false,
     trustProxy: deps.isTrustedProxy,
-    bodyLimit: limits.bodyMaxBytes,
-    requestTimeout: limits.requestTimeoutMs,
-    http: { headersTimeout: limits.headersTimeoutMs, ...nodeHttpOptions },
+    bodyLimit: limits.http.smallBodyMaxBytes,
+    requestTimeout: limits.http.requestTimeoutMs,
+    http: { headersTimeout: limits.http.headersTimeoutMs, ...nodeHttpOptions },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: limits.filePathMaxBytes * 3 },
+    routerOptions: { maxParamLength: limits.file.pathMaxBytes * 3 },
     clientErrorHandler: createParserErrorHandler({
       newId,
       now,
@@ -160,7 +160,7 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
     },
   });
   trackInFlightRequests(app, inFlight);
-  app.server.maxConnections = limits.connectionsMax;
+  app.server.maxConnections = limits.http.connectionsMax;
   app.setErrorHandler(sendError);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));

@@ -118,7 +118,7 @@ function open() {
     metrics: metrics ?? noopMetrics,
     presence: createPresence(redis, { instance }),
     // Several times within the idle timeout, so that one lost report does not end a session.
-    presenceEveryMs: Math.min(limits.presenceEveryMs, config.times.sessionIdleMs / 4),
+    presenceEveryMs: Math.min(limits.presence.everyMs, config.times.sessionIdleMs / 4),
     ...storesOn(pool),
     frameStream,
     notifications,
@@ -164,7 +164,7 @@ function openTemporal() {
 async function startMetrics({ pool, deps }: ReturnType<typeof open>) {
   if (config.metrics === null) return null;
   const { checks } = deps;
-  const checkWithinMs = limits.readinessTimeoutMs;
+  const checkWithinMs = limits.http.readinessTimeoutMs;
   const { count } = createFleetStore(pool, hostThresholds(config.times.hostLostMs).staleMs);
   metrics?.watch({ pool, checks, checkWithinMs, countFleet: count });
   return metrics?.serve(config.metrics);

@@ -24,8 +24,8 @@ export function uuid(text: string): string {
 }
 
 export function name(text: string): string {
-  if (text !== '' && isText(text, limits.nameMaxChars)) return text;
-  throw new InvalidArgumentError(`Expected 1 to ${limits.nameMaxChars} characters.`);
+  if (text !== '' && isText(text, limits.text.nameMaxChars)) return text;
+  throw new InvalidArgumentError(`Expected 1 to ${limits.text.nameMaxChars} characters.`);
 }
 
 export function model(text: string): string {
@@ -54,7 +54,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 }
 
 export function budgetUsd(text: string): number {
-  const { maxBudgetMinUsd: min, maxBudgetMaxUsd: max } = limits;
+  const { budgetMinUsd: min, budgetMaxUsd: max } = limits.run;
   const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value >= min && value <= max) return value;
   throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
@@ -76,7 +76,7 @@ export function noneAsNull<T extends string | number>(
 
 export function cpus(text: string): number {
   const value = /^\d{1,3}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
-  const { cpusMin: min, cpusMax: max } = limits;
+  const { cpusMin: min, cpusMax: max } = limits.sandbox;
   if (value >= min && value <= max) return value;
   throw new InvalidArgumentError(`Expected a number from ${min} to ${max}.`);
 }
@@ -85,7 +85,7 @@ export function cpus(text: string): number {
 export function memory(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?)(MiB|GiB)$/.exec(text) ?? [];
   const bytes = Math.floor(Number(count) * (unit === 'GiB' ? 1024 ** 3 : 1024 ** 2));
-  const { memoryMinBytes, memoryMaxBytes } = limits;
+  const { memoryMinBytes, memoryMaxBytes } = limits.sandbox;
   if (count !== '' && bytes >= memoryMinBytes && bytes <= memoryMaxBytes) return bytes;
   throw new InvalidArgumentError('Expected a size from 256MiB to 1024GiB, like 2GiB.');
 }
@@ -152,13 +152,15 @@ function rejectPrototype(key: string, value: unknown): unknown {
 
 export function prompt(text: string): string {
   const bytes = Buffer.byteLength(text);
-  if (bytes >= 1 && bytes <= limits.promptMaxBytes && !text.includes('\0')) return text;
-  throw new InvalidArgumentError(`Expected 1 to ${limits.promptMaxBytes} bytes.`);
+  if (bytes >= 1 && bytes <= limits.text.promptMaxBytes && !text.includes('\0')) return text;
+  throw new InvalidArgumentError(`Expected 1 to ${limits.text.promptMaxBytes} bytes.`);
 }
 
 export function instructions(text: string): string {
-  if (isText(text, limits.instructionsMaxChars)) return text;
-  throw new InvalidArgumentError(`Expected at most ${limits.instructionsMaxChars} characters.`);
+  if (isText(text, limits.text.instructionsMaxChars)) return text;
+  throw new InvalidArgumentError(
+    `Expected at most ${limits.text.instructionsMaxChars} characters.`,
+  );
 }
 
 const isText = (text: string, max: number): boolean => !text.includes('\0') && hasAtMost(max, text);

@@ -7,8 +7,8 @@ export function defaultCapacity(): number {
 }
 
 export function capacityFor(memoryBytes: number): number {
-  const free = memoryBytes - limits.sandboxMemoryBytes;
-  return Math.max(1, Math.floor(free / limits.sandboxMemoryBytes));
+  const free = memoryBytes - limits.sandbox.memoryBytes;
+  return Math.max(1, Math.floor(free / limits.sandbox.memoryBytes));
 }
 
 /** The cgroup's memory limit, or infinity without one. */

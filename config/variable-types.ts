@@ -10,7 +10,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** A run's socket is `<data>/s/<12 hex digits>/x`; Node silently truncates longer paths. */
 export function dataDirMaxBytes(): number {
-  return limits.socketPathMaxBytes - '/s/0123456789ab/x'.length;
+  return limits.sandbox.socketPathMaxBytes - '/s/0123456789ab/x'.length;
 }
 
 /** A URL; its trailing slash is removed. */

@@ -91,38 +91,38 @@ export const serviceVariables = {
     .describe(
       'The port of this process’s metrics. Each process needs its own; in the local stack the worker uses the next port.',
     ),
-  RUN_TIMEOUT_MS: milliseconds(limits.runTimeoutMs).describe(
+  RUN_TIMEOUT_MS: milliseconds(limits.run.timeoutMs).describe(
     'The maximum duration of a run, or of one turn of a session.',
   ),
-  STALL_TIMEOUT_MS: milliseconds(limits.stallTimeoutMs).describe(
+  STALL_TIMEOUT_MS: milliseconds(limits.run.stallTimeoutMs).describe(
     'How long a working agent may produce no output.',
   ),
-  AFTER_RESULT_GRACE_MS: milliseconds(limits.afterResultGraceMs).describe(
+  AFTER_RESULT_GRACE_MS: milliseconds(limits.run.afterResultGraceMs).describe(
     'How long an agent may keep running after its result.',
   ),
-  NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.noCapacityTimeoutMs).describe(
+  NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.run.noCapacityTimeoutMs).describe(
     'How long an admitted run waits for a slot.',
   ),
-  RECONCILE_EVERY_MS: milliseconds(limits.reconcileEveryMs).describe(
+  RECONCILE_EVERY_MS: milliseconds(limits.reconciler.everyMs).describe(
     'How often Postgres, Temporal and Docker are compared.',
   ),
-  LEASE_MS: milliseconds(limits.leaseMs).describe(
+  LEASE_MS: milliseconds(limits.log.leaseMs).describe(
     'How long a worker’s lease on a sandbox’s log lasts without renewal.',
   ),
-  HOST_LOST_MS: milliseconds(limits.hostLostMs).describe(
+  HOST_LOST_MS: milliseconds(limits.host.lostMs).describe(
     'How long a host may miss its heartbeat before other hosts take over its work. The other host times are fractions of it.',
   ),
-  SESSION_IDLE_MS: milliseconds(limits.sessionIdleMs).describe(
+  SESSION_IDLE_MS: milliseconds(limits.session.idleMs).describe(
     'How long an idle session keeps its sandbox while no client reads its stream.',
   ),
-  SESSION_ATTENDED_IDLE_MS: milliseconds(limits.sessionAttendedIdleMs).describe(
+  SESSION_ATTENDED_IDLE_MS: milliseconds(limits.session.attendedIdleMs).describe(
     'The same while a client reads its stream.',
   ),
-  SESSION_PAUSE_AFTER_MS: milliseconds(limits.sessionPauseAfterMs).describe(
+  SESSION_PAUSE_AFTER_MS: milliseconds(limits.session.pauseAfterMs).describe(
     'How long an idle agent keeps running before it is paused.',
   ),
-  SESSION_TURNS_PER_HISTORY: wholeNumber({ min: 1, max: limits.sessionTurnsPerHistory })
-    .default(limits.sessionTurnsPerHistory)
+  SESSION_TURNS_PER_HISTORY: wholeNumber({ min: 1, max: limits.session.turnsPerHistory })
+    .default(limits.session.turnsPerHistory)
     .describe('After how many turns a session’s workflow continues as new.'),
   OFFLINE_MODEL_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
@@ -204,14 +204,14 @@ export const workerVariables = {
   HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 })
     .default(defaultCapacity)
     .describe('The number of slots of this host, that is, of concurrent sandboxes.'),
-  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spoolMaxBytes })
-    .default(limits.spoolMaxBytes)
+  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spool.maxBytes })
+    .default(limits.spool.maxBytes)
     .describe('The maximum output of a sandbox.'),
   WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    .default(limits.workspaceMaxBytes)
+    .default(limits.sandbox.workspaceMaxBytes)
     .describe('The maximum size of a working directory.'),
   WORKSPACE_MAX_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    .default(limits.workspaceMaxInodes)
+    .default(limits.sandbox.workspaceMaxInodes)
     .describe('The maximum number of files and directories in a working directory.'),
   HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/)
     .default(hostname)
@@ -222,13 +222,13 @@ export const workerVariables = {
   WEBHOOK_CA_FILE: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
     .optional()
     .describe('Additional authorities for the certificates of webhook receivers.'),
-  RUN_RETENTION_DAYS: days(limits.runRetentionDays).describe(
+  RUN_RETENTION_DAYS: days(limits.retention.runDays).describe(
     'How long the log and the files of a run are retained after its end.',
   ),
-  SESSION_FILE_RETENTION_DAYS: days(limits.sessionFileRetentionDays).describe(
+  SESSION_FILE_RETENTION_DAYS: days(limits.retention.sessionFileDays).describe(
     'How long the files of a session are retained after its end.',
   ),
-  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.webhookAttemptRetentionDays).describe(
+  WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.retention.webhookAttemptDays).describe(
     'How long webhook delivery attempts are retained.',
   ),
   EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort)

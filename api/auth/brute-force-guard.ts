@@ -25,16 +25,16 @@ export function createBruteForceGuard(nowMs: () => number): BruteForceGuard {
       if (nowMs() < (unknownUntil.get(digest) ?? 0)) return Number.POSITIVE_INFINITY;
       if (valid.get(digest)) return 0;
       const bucket = buckets.get(address) ?? null;
-      return takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() })
+      return takeToken({ bucket, perMinute: limits.unknownKey.perMinute, nowMs: nowMs() })
         .retryAfterSeconds;
     },
     record(key, address, isKnown) {
       const digest = digestOf(key);
       if (isKnown) return valid.set(digest, true);
       valid.delete(digest);
-      unknownUntil.set(digest, nowMs() + limits.unknownKeyMemoryMs);
+      unknownUntil.set(digest, nowMs() + limits.unknownKey.memoryMs);
       const bucket = buckets.get(address) ?? null;
-      const taken = takeToken({ bucket, perMinute: limits.unknownKeysPerMinute, nowMs: nowMs() });
+      const taken = takeToken({ bucket, perMinute: limits.unknownKey.perMinute, nowMs: nowMs() });
       buckets.set(address, taken.bucket);
     },
   };
@@ -51,7 +51,7 @@ function boundedMap<V>() {
     set(name: string, value: V): void {
       map.delete(name);
       map.set(name, value);
-      if (map.size <= limits.addressesRememberedMax) return;
+      if (map.size <= limits.unknownKey.addressesMax) return;
       const oldest = map.keys().next();
       if (!oldest.done) map.delete(oldest.value);
     },

@@ -15,7 +15,7 @@ interface KeyLastUsedDeps {
 /** Writes `lastUsedAt` in batches: a write for every call would serialize all calls with one key. */
 export function createKeyLastUsed({ keys, onError }: KeyLastUsedDeps): KeyLastUsed {
   const writer = createBatchedWriter<string>({
-    everyMs: limits.keyTouchEveryMs,
+    everyMs: limits.key.touchEveryMs,
     merge: (keyId) => keyId,
     write: (keyIds) => keys.touch(keyIds),
     onError,

@@ -25,7 +25,7 @@ export function createUsageCounter({ keyUsage, now, onError }: UsageCounterDeps)
   let purging = Promise.resolve();
   let purgedOn = '';
   const writer = createBatchedWriter<KeyDay>({
-    everyMs: limits.keyUsageEveryMs,
+    everyMs: limits.key.usageEveryMs,
     merge: sum,
     write: (days) => keyUsage.add(days),
     onError,
@@ -39,7 +39,7 @@ export function createUsageCounter({ keyUsage, now, onError }: UsageCounterDeps)
     purging = keyUsage.purge().catch(onError);
   }
 
-  const timer = setInterval(purgeOldDays, limits.keyUsageEveryMs);
+  const timer = setInterval(purgeOldDays, limits.key.usageEveryMs);
   timer.unref();
   return {
     record(keyId, more) {

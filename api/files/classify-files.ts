@@ -45,7 +45,7 @@ async function rulesOfFlow(
 ): Promise<{ text: string; classifiedBy: { sha256: string | null } }> {
   const found = await flowFiles.find(flowId, ignoreName);
   if (found === null) return { text: '', classifiedBy: { sha256: null } };
-  const range = { end: limits.flowIgnoreMaxBytes };
+  const range = { end: limits.flow.ignoreMaxBytes };
   return {
     text: await text(Readable.from(blobs.read(found.sha256, range))),
     classifiedBy: { sha256: found.sha256 },

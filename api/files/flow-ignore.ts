@@ -9,8 +9,8 @@ import { invalid } from '../errors.ts';
  */
 export function matchIgnored(text: string, paths: string[]): Set<string> {
   const { size } = new Blob([text]);
-  if (size > limits.flowIgnoreMaxBytes) {
-    throw invalid(`.flowignore: must be at most ${limits.flowIgnoreMaxBytes} bytes`);
+  if (size > limits.flow.ignoreMaxBytes) {
+    throw invalid(`.flowignore: must be at most ${limits.flow.ignoreMaxBytes} bytes`);
   }
   let ignored: string[] = [];
   const match = (): void => {
@@ -23,7 +23,7 @@ export function matchIgnored(text: string, paths: string[]): Set<string> {
 
 /** Counts CPU time: on a busy machine the wall-clock timeout may pass without any work. */
 function finishesInTime(match: () => void): boolean {
-  for (let workedMs = 0; workedMs < limits.flowIgnoreMatchMs / 2; ) {
+  for (let workedMs = 0; workedMs < limits.flow.ignoreMatchMs / 2; ) {
     const before = process.cpuUsage();
     if (finishes(match)) return true;
     const { user, system } = process.cpuUsage(before);
@@ -34,7 +34,7 @@ function finishesInTime(match: () => void): boolean {
 
 function finishes(match: () => void): boolean {
   try {
-    timed.runInContext(createContext({ match }), { timeout: limits.flowIgnoreMatchMs });
+    timed.runInContext(createContext({ match }), { timeout: limits.flow.ignoreMatchMs });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;

@@ -26,7 +26,7 @@ export async function fetchFile(
   if (hostId === null) return deps.files.find(run.runId, path);
   const response = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'store_file', payload: { path } },
-    { timeoutMs: limits.hostFilesTimeoutMs },
+    { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();
   const { result } = response;
@@ -61,6 +61,6 @@ export async function syncFiles(deps: HostFileDeps, run: Run): Promise<void> {
   if (hostId === null) return;
   await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'store_files', payload: {} },
-    { timeoutMs: limits.hostFilesTimeoutMs },
+    { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
 }

@@ -54,7 +54,7 @@ export function createHostRpc({ store, notifications, newId }: HostRpcDeps): Hos
 
       async function pollResult(): Promise<string | null> {
         for (let leftMs = timeoutMs; leftMs > 0; leftMs = until - performance.now()) {
-          await notifier.waitAtMost(Math.min(leftMs, limits.hostRpcPollMs));
+          await notifier.waitAtMost(Math.min(leftMs, limits.hostRpc.pollMs));
           const result = await store.takeResult(requestId);
           if (result !== null) return result;
         }

@@ -8,7 +8,7 @@ const path = z
     const check = checkInputPath(value);
     if (!check.ok) context.addIssue({ code: 'custom', message: check.reason });
   })
-  .meta({ description: `Relative path with slashes, at most ${limits.filePathMaxBytes} bytes.` });
+  .meta({ description: `Relative path with slashes, at most ${limits.file.pathMaxBytes} bytes.` });
 
 const inputFile = z
   .strictObject({
@@ -22,11 +22,11 @@ const inputFile = z
 /** Files that a request adds to a working directory. Sizes are checked after decoding. */
 export const inputFiles = z
   .array(inputFile)
-  .max(limits.filesPerRequestMax)
+  .max(limits.file.perRequestMax)
   .meta({
     description:
-      `At most ${limits.filesPerRequestMax} files, ${limits.fileMaxBytes} bytes each and ` +
-      `${limits.filesPerRequestMaxBytes} in total. A path matched by \`.flowignore\` is stored for this run only; ` +
+      `At most ${limits.file.perRequestMax} files, ${limits.file.maxBytes} bytes each and ` +
+      `${limits.file.perRequestMaxBytes} in total. A path matched by \`.flowignore\` is stored for this run only; ` +
       'any other becomes a file of the flow.',
   });
 

@@ -12,8 +12,8 @@ export interface DecodedFile extends InputFile {
 export function decodeFiles(files: InputFileBody[]): DecodedFile[] {
   const decoded = files.map(decodeFile);
   const bytes = decoded.reduce((sum, { size }) => sum + size, 0);
-  if (bytes > limits.filesPerRequestMaxBytes) {
-    throw invalid(`body.files: must be at most ${limits.filesPerRequestMaxBytes} bytes in total`);
+  if (bytes > limits.file.perRequestMaxBytes) {
+    throw invalid(`body.files: must be at most ${limits.file.perRequestMaxBytes} bytes in total`);
   }
   const paths = new Set<string>();
   for (const [index, { path }] of files.entries()) {
@@ -36,8 +36,8 @@ function decodeFile({ path, content: text, encoding, mode }: InputFileBody, inde
   if (encoding === 'utf8' && /\p{Surrogate}/u.test(text)) {
     throw invalid(`${at(index)}.content: must not contain an unpaired surrogate`);
   }
-  if (content.length > limits.fileMaxBytes) {
-    throw invalid(`${at(index)}.content: must be at most ${limits.fileMaxBytes} bytes`);
+  if (content.length > limits.file.maxBytes) {
+    throw invalid(`${at(index)}.content: must be at most ${limits.file.maxBytes} bytes`);
   }
   const sha256 = createHash('sha256').update(content).digest('hex');
   return { path, content, sha256, size: content.length, mode: mode === '0755' ? 0o755 : 0o644 };

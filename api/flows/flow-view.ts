@@ -21,7 +21,7 @@ export function flowView(flow: Flow): FlowRecord {
     timeoutSeconds: flow.timeoutSeconds,
     schedule: flow.schedule,
     limits: flow.limits,
-    storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flowStorageBytes },
+    storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flow.storageBytes },
     version: flow.version,
     createdAt: flow.createdAt.toISOString(),
     updatedAt: flow.updatedAt.toISOString(),

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 
 export function pageLimit(query: { limit?: number | undefined }): number {
-  return query.limit ?? limits.pageDefault;
+  return query.limit ?? limits.page.defaultItems;
 }
 
 interface PageRequest {

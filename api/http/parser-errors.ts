@@ -91,8 +91,8 @@ function rawResponse(requestId: string, error: ApiError, now: Date): string {
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
     `X-Request-Id: ${requestId}`,
-    `X-RateLimit-Limit: ${limits.keyRatePerMinute}`,
-    `X-RateLimit-Remaining: ${limits.keyRatePerMinute}`,
+    `X-RateLimit-Limit: ${limits.key.ratePerMinute}`,
+    `X-RateLimit-Remaining: ${limits.key.ratePerMinute}`,
     `X-RateLimit-Reset: ${Math.ceil(now.getTime() / 1_000)}`,
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;

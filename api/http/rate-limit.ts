@@ -19,8 +19,8 @@ export function commonHeaders(app: App, now: () => Date): void {
 export function setCommonHeaders(reply: FastifyReply, requestId: string, now: Date): void {
   reply.header('x-request-id', requestId);
   setRateHeaders(reply, {
-    limit: limits.keyRatePerMinute,
-    remaining: limits.keyRatePerMinute,
+    limit: limits.key.ratePerMinute,
+    remaining: limits.key.ratePerMinute,
     resetAtSeconds: Math.ceil(now.getTime() / 1_000),
   });
 }

@@ -4,7 +4,7 @@ import { withTimeout } from '../../lib/async/timeout.ts';
 import type { Host } from '../../systems/postgres/hosts/host-store.ts';
 import type { ApiDeps, DependencyInfo } from '../deps.ts';
 
-const timeoutMs = limits.readinessTimeoutMs;
+const timeoutMs = limits.http.readinessTimeoutMs;
 
 type CheckStatus = 'ok' | 'failed';
 

@@ -33,7 +33,7 @@ export function createTrustedProxies({
     if (isIP(text) === 0) return false;
     const address = canonical(text);
     if (networks.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')) return true;
-    const isOutdated = nowMs() - lookedUpAt > limits.proxyNameTtlMs;
+    const isOutdated = nowMs() - lookedUpAt > limits.http.proxyNameTtlMs;
     if (names.length > 0 && isOutdated) void lookUp();
     return named.has(address);
   };

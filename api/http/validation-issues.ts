@@ -48,7 +48,7 @@ function issuesOf(issue: ZodIssue): Issue[] {
 
 /** A body may have a million unknown fields: only as many are collected as are shown. */
 function unknownFields(path: PropertyKey[], keys: string[]): Issue[] {
-  const shown = keys.slice(0, limits.maxReportedIssues + 1);
+  const shown = keys.slice(0, limits.http.reportedIssuesMax + 1);
   return shown.map((key) => ({ path: [...path, key], message: 'unknown field' }));
 }
 

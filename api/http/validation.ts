@@ -43,14 +43,14 @@ export function parseBody<T extends ZodType>(schema: T, body: unknown): z.output
 
 function validationError(httpPart: string, issues: Issue[]): ApiError {
   const part = httpPart === 'querystring' ? 'query' : httpPart;
-  const { maxReportedIssues } = limits;
-  const shown = issues.slice(0, maxReportedIssues).map(({ path, message }) => {
+  const { reportedIssuesMax } = limits.http;
+  const shown = issues.slice(0, reportedIssuesMax).map(({ path, message }) => {
     return `${[part, ...path].map((step) => truncate(String(step))).join('.')}: ${message}`;
   });
-  return invalid([...shown, ...(issues.length > maxReportedIssues ? ['…'] : [])].join('; '));
+  return invalid([...shown, ...(issues.length > reportedIssuesMax ? ['…'] : [])].join('; '));
 }
 
 function truncate(text: string): string {
-  if (text.length <= limits.reportedFieldMaxChars) return text;
-  return `${text.slice(0, limits.reportedFieldMaxChars)}…`;
+  if (text.length <= limits.http.reportedFieldMaxChars) return text;
+  return `${text.slice(0, limits.http.reportedFieldMaxChars)}…`;
 }

@@ -28,7 +28,7 @@ function nameOf(publicUrl: string): string {
 }
 
 export function sessionCookie(session: string, publicUrl: string): string {
-  return cookie(session, Math.floor(limits.operatorSessionMs / 1_000), publicUrl);
+  return cookie(session, Math.floor(limits.operator.sessionMs / 1_000), publicUrl);
 }
 
 export const noSessionCookie = (publicUrl: string): string => cookie('', 0, publicUrl);

@@ -18,9 +18,9 @@ import { matching, maxBytes, name, nonBlankText, textUpTo } from '../schemas/tex
 const mapChanges = z.record(z.string(), z.unknown()).nullable().optional();
 
 const shape = {
-  description: textUpTo(limits.descriptionMaxChars).nullable().optional(),
-  prompt: nonBlankText().check(maxBytes(limits.promptMaxBytes)).nullable().optional(),
-  instructions: textUpTo(limits.instructionsMaxChars).nullable().optional(),
+  description: textUpTo(limits.text.descriptionMaxChars).nullable().optional(),
+  prompt: nonBlankText().check(maxBytes(limits.text.promptMaxBytes)).nullable().optional(),
+  instructions: textUpTo(limits.text.instructionsMaxChars).nullable().optional(),
   model: model.nullable().optional(),
   disallowedTools: disallowedTools.optional(),
   image: matching(imageRule).nullable().optional(),
@@ -28,14 +28,18 @@ const shape = {
   timeoutSeconds: boundFields.timeoutSeconds.nullable(),
   resources: z
     .strictObject({
-      memoryBytes: z.int().min(limits.memoryMinBytes).max(limits.memoryMaxBytes).optional(),
-      cpus: z.number().min(limits.cpusMin).max(limits.cpusMax).optional(),
+      memoryBytes: z
+        .int()
+        .min(limits.sandbox.memoryMinBytes)
+        .max(limits.sandbox.memoryMaxBytes)
+        .optional(),
+      cpus: z.number().min(limits.sandbox.cpusMin).max(limits.sandbox.cpusMax).optional(),
     })
     .optional(),
   network: z
     .strictObject({
       policy: z.enum(['limited', 'open', 'none']).optional(),
-      allowedHosts: z.array(matching(allowedHostRule)).max(limits.allowedHostsMax).optional(),
+      allowedHosts: z.array(matching(allowedHostRule)).max(limits.flow.allowedHostsMax).optional(),
     })
     .optional(),
   limits: z

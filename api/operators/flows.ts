@@ -20,7 +20,7 @@ import {
 import { flowOfProjectParams, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/flows`;
-const bodyLimit = limits.requestBodyMaxBytes;
+const bodyLimit = limits.http.largeBodyMaxBytes;
 const plain = { hide: true, querystring: noQuery };
 
 /** Values of `env` and `mcpServers` are write-only: answers contain their names. */

@@ -3,7 +3,7 @@ import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-
 import { limits } from '../../core/limits.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
-const runCount = () => z.int().min(0).max(limits.projectRunsMax);
+const runCount = () => z.int().min(0).max(limits.project.runsMax);
 
 export const projectParams = z.object({ projectId: z.string() });
 export const keyParams = projectParams.extend({ keyId: uuidLike() });
@@ -37,6 +37,6 @@ export const settingsPatch = z.strictObject({
 
 export const newKey = z.strictObject({
   name: name(),
-  rateLimitRpm: z.int().min(1).max(limits.keyRatePerMinuteMax).optional(),
+  rateLimitRpm: z.int().min(1).max(limits.key.ratePerMinuteMax).optional(),
   expiresAt: isoTimestamp().optional(),
 });

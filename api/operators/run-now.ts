@@ -19,7 +19,7 @@ const schema = {
 /** Starts a run for an operator. Every limit applies except the monthly quota. */
 export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = `${projectPath}/flows/:flowId/runs`;
-  const bodyLimit = limits.requestBodyMaxBytes;
+  const bodyLimit = limits.http.largeBodyMaxBytes;
   app.post(url, { config, schema, bodyLimit }, async (request, reply) => {
     const { idempotencyKey, config: runConfig, files } = parseTrigger(deps, request);
     const flow = await loadProjectFlow(deps, request.params);

@@ -7,7 +7,7 @@ import { config, loadProject, loadProjectKey, projectPath } from './load-resourc
 import { keyParams, projectParams } from './operator-schemas.ts';
 
 const querystring = z.strictObject({
-  days: queryNumber({ min: 1, max: limits.keyUsageDays }).optional(),
+  days: queryNumber({ min: 1, max: limits.key.usageDays }).optional(),
 });
 
 /** Calls by day, oldest first. New calls are included after a few seconds. */
@@ -20,7 +20,7 @@ export function usage(app: App, deps: ApiDeps): void {
     const { projectId, maxConcurrentRuns, monthlyRunQuota } = project;
     const [bounds, days] = await Promise.all([
       keyUsage.bounds(projectId),
-      keyUsage.ofProject(projectId, request.query.days ?? limits.keyUsageDays),
+      keyUsage.ofProject(projectId, request.query.days ?? limits.key.usageDays),
     ]);
     return { data: { ...bounds, maxConcurrentRuns, monthlyRunQuota, days } };
   });
@@ -29,7 +29,10 @@ export function usage(app: App, deps: ApiDeps): void {
   app.get(`${projectPath}/keys/:keyId/usage`, { config, schema: ofKey }, async (request) => {
     const { keyId } = await loadProjectKey(deps, request.params);
     return {
-      data: { keyId, days: await keyUsage.ofKey(keyId, request.query.days ?? limits.keyUsageDays) },
+      data: {
+        keyId,
+        days: await keyUsage.ofKey(keyId, request.query.days ?? limits.key.usageDays),
+      },
     };
   });
 }

@@ -19,7 +19,7 @@ export function admissionError({ reason, limit, current }: Rejection): ApiError 
 /** A repeated request may refer to a run that the database lost, until the restore is reconciled. */
 export const restoreNotReconciled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
-    headers: { 'retry-after': String(limits.restoreRetrySeconds) },
+    headers: { 'retry-after': String(limits.http.restoreRetrySeconds) },
   });
 
 const messages: Record<Rejection['reason'], string> = {

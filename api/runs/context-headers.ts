@@ -11,16 +11,19 @@ const prefix = 'x-ctx-';
  */
 export function parseContextHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const sent = Object.entries(headers).filter(([name]) => name.startsWith(prefix));
-  if (sent.length > limits.contextHeadersMax) {
-    throw invalid(`headers.X-Ctx-*: must be at most ${limits.contextHeadersMax} headers`);
+  if (sent.length > limits.context.headersMax) {
+    throw invalid(`headers.X-Ctx-*: must be at most ${limits.context.headersMax} headers`);
   }
   const context = sent.map(([header, value]): [string, string] => {
     const name = header.slice(prefix.length);
     if (!/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(name)) {
       throw rejected(header, 'the name must have letters and digits, separated by dashes');
     }
-    if (name.length > limits.contextNameMaxChars) {
-      throw rejected(header, `the name must have at most ${limits.contextNameMaxChars} characters`);
+    if (name.length > limits.context.nameMaxChars) {
+      throw rejected(
+        header,
+        `the name must have at most ${limits.context.nameMaxChars} characters`,
+      );
     }
     return [name, valueOf(header, String(value))];
   });
@@ -31,8 +34,8 @@ export function parseContextHeaders(headers: IncomingHttpHeaders): Record<string
 function valueOf(header: string, raw: string): string {
   const value = decoded(raw);
   if (value === null) throw rejected(header, 'must be UTF-8');
-  if (hasAtMost(limits.contextValueMaxChars, value)) return value;
-  throw rejected(header, `must be at most ${limits.contextValueMaxChars} characters`);
+  if (hasAtMost(limits.context.valueMaxChars, value)) return value;
+  throw rejected(header, `must be at most ${limits.context.valueMaxChars} characters`);
 }
 
 function decoded(raw: string): string | null {

@@ -28,7 +28,7 @@ export async function retryAfterEviction<T extends { outcome: string; reason?: s
   for (let attempts = 1; ; attempts += 1) {
     const answer = await attempt();
     const isAtLimit = answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT';
-    if (!isAtLimit || attempts >= limits.evictionTriesMax) return answer;
+    if (!isAtLimit || attempts >= limits.eviction.triesMax) return answer;
     if (!(await withClientSignal(reply, closing, evict))) return answer;
   }
 }
@@ -52,9 +52,9 @@ async function freeProjectSlot(
   const idle = await deps.admission.findEvictableInProject(projectId);
   if (idle === null) return false;
   await workflows.sleep(idle);
-  const endsAt = performance.now() + limits.evictionTimeoutMs;
+  const endsAt = performance.now() + limits.eviction.timeoutMs;
   while (performance.now() < endsAt) {
-    await sleep(limits.evictionPollMs, signal);
+    await sleep(limits.eviction.pollMs, signal);
     if (signal.aborted) return false;
     const latest = await deps.runs.find(idle.runId);
     if (latest === null || !occupiesSlot(latest)) return true;

@@ -20,7 +20,7 @@ interface Waiter {
 /** `closing` stops the poll; each wait ends by its own signal. */
 export function createRunEndWaiter(deps: WaitDeps, closing: AbortSignal): WaitForEnd {
   const waiters = new Set<Waiter>();
-  const timer = setInterval(() => void check([...waiters]), limits.runEndPollMs);
+  const timer = setInterval(() => void check([...waiters]), limits.run.endPollMs);
   timer.unref();
   closing.addEventListener('abort', () => clearInterval(timer));
 

@@ -9,7 +9,7 @@ import { maxBytes, name, nonBlankText, queryNumber, text } from '../schemas/text
 export const idempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]+$/, { error: 'must be 1 to 255 visible ASCII characters' })
-  .max(limits.idempotencyKeyMaxChars)
+  .max(limits.idempotency.keyMaxChars)
   .meta({ description: 'Deduplicates retries within the project for 24 hours.' });
 
 export const partialMessages = z.boolean().meta({
@@ -25,14 +25,14 @@ export const partialMessages = z.boolean().meta({
  */
 export const triggerBody = z.strictObject({
   prompt: nonBlankText()
-    .check(maxBytes(limits.promptMaxBytes))
+    .check(maxBytes(limits.text.promptMaxBytes))
     .optional()
     .meta({
-      description: `The initial message, at most ${limits.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
+      description: `The initial message, at most ${limits.text.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
     }),
   idempotencyKey: idempotencyKey.optional(),
   callbackUrl: text()
-    .max(limits.callbackUrlMaxChars)
+    .max(limits.run.callbackUrlMaxChars)
     .optional()
     .meta({ format: 'uri', description: 'HTTPS URL that receives the signed webhook.' }),
   name: name().optional(),
@@ -44,7 +44,7 @@ export const triggerBody = z.strictObject({
 });
 
 export const triggerQuery = z.strictObject({
-  wait: queryNumber({ min: 0, max: limits.waitMaxSeconds }).optional().meta({
+  wait: queryNumber({ min: 0, max: limits.run.waitMaxSeconds }).optional().meta({
     description: 'Seconds to wait for the end of the run before answering.',
   }),
 });

@@ -77,17 +77,17 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
 
   return {
     message: async (run, messageId) =>
-      (await withDeadline(message(run, messageId), limits.workflowSignalWaitMs)) ?? 'sent',
+      (await withDeadline(message(run, messageId), limits.workflow.signalWaitMs)) ?? 'sent',
     interrupt: (run, messageId) =>
       withDeadline(
         sendSignal(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
-        limits.workflowSignalWaitMs,
+        limits.workflow.signalWaitMs,
       ),
     sleep: (run) =>
-      withDeadline(sendSignal(logger, run, deps.signalSleep), limits.workflowSignalWaitMs),
-    start: (run) => withDeadline(start(run), limits.workflowStartWaitMs),
-    stop: (run, graceMs) => withDeadline(stop(run, graceMs), limits.workflowSignalWaitMs),
-    close: () => withDeadline(settleAll(open), limits.workflowStartWaitMs),
+      withDeadline(sendSignal(logger, run, deps.signalSleep), limits.workflow.signalWaitMs),
+    start: (run) => withDeadline(start(run), limits.workflow.startWaitMs),
+    stop: (run, graceMs) => withDeadline(stop(run, graceMs), limits.workflow.signalWaitMs),
+    close: () => withDeadline(settleAll(open), limits.workflow.startWaitMs),
   };
 }
 

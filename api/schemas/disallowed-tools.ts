@@ -10,20 +10,20 @@ const form = /^[A-Za-z][A-Za-z0-9_-]*(?:\*|\((.+)\))?$/;
 
 const toolName = text()
   .min(1)
-  .check(maxCharacters(limits.disallowedToolMaxChars))
+  .check(maxCharacters(limits.tool.disallowedMaxChars))
   .refine(isToolRule, { error: 'must be Tool, mcp__server__tool or Tool(specifier)' })
   .meta({ pattern: form.source });
 
 export const disallowedTools = z
   .array(z.unknown())
-  .max(limits.disallowedToolsMax)
+  .max(limits.tool.disallowedMax)
   .pipe(z.array(toolName))
   .meta({
     description:
       'Tools withheld from the agent, such as `Bash`, `mcp__server__tool` or `Bash(git:*)`.',
     type: 'array',
-    maxItems: limits.disallowedToolsMax,
-    items: { type: 'string', maxLength: limits.disallowedToolMaxChars, pattern: form.source },
+    maxItems: limits.tool.disallowedMax,
+    items: { type: 'string', maxLength: limits.tool.disallowedMaxChars, pattern: form.source },
   });
 
 function isToolRule(rule: string): boolean {

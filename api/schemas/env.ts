@@ -3,31 +3,30 @@ import { envNameError } from '../../core/runs/env-names.ts';
 import { recordOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
-const { envNamesMax, envNameMaxChars, envValueMaxBytes, envMaxBytes } = limits;
+const { namesMax, nameMaxChars, valueMaxBytes } = limits.env;
 
 /** Reserved names are rejected, never ignored. */
 export const env = recordOf({
-  max: envNamesMax,
+  max: namesMax,
   noun: 'variables',
   nameError: nameFault,
-  value: text().check(maxBytes(envValueMaxBytes)),
+  value: text().check(maxBytes(valueMaxBytes)),
 })
-  .refine((variables) => bytesOf(variables) <= envMaxBytes, {
-    error: `must be at most ${envMaxBytes} bytes of UTF-8 in total, names and values`,
+  .refine((variables) => bytesOf(variables) <= limits.env.maxBytes, {
+    error: `must be at most ${limits.env.maxBytes} bytes of UTF-8 in total, names and values`,
   })
   .meta({
     description:
       'Environment variables of the agent, its tools and its MCP servers. Write-only. ' +
-      `At most ${envValueMaxBytes} bytes of UTF-8 per value, and ${envMaxBytes} for all names and values. ` +
+      `At most ${valueMaxBytes} bytes of UTF-8 per value, and ${limits.env.maxBytes} for all names and values. ` +
       "The sandbox's own variables (proxies, `TMPDIR`) are not overridden.",
-    maxProperties: envNamesMax,
-    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: envNameMaxChars },
+    maxProperties: namesMax,
+    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: nameMaxChars },
     additionalProperties: { type: 'string' },
   });
 
 function nameFault(name: string): string | null {
-  if (name.length > envNameMaxChars)
-    return `the name must be at most ${envNameMaxChars} characters`;
+  if (name.length > nameMaxChars) return `the name must be at most ${nameMaxChars} characters`;
   return envNameError(name);
 }
 

@@ -4,18 +4,18 @@ import { recordOf } from './record-of.ts';
 import { maxCharacters } from './text.ts';
 
 const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const labelValue = z.string().check(maxCharacters(limits.labelValueMaxChars));
+const labelValue = z.string().check(maxCharacters(limits.label.valueMaxChars));
 
 export const labels = recordOf({
-  max: limits.labelsMax,
+  max: limits.label.maxCount,
   noun: 'labels',
   nameError: keyError,
   value: labelValue,
 }).meta({
   description: 'Stored with the run and returned unchanged. Never interpreted.',
-  maxProperties: limits.labelsMax,
+  maxProperties: limits.label.maxCount,
   propertyNames: { pattern: labelKey.source },
-  additionalProperties: { type: 'string', maxLength: limits.labelValueMaxChars },
+  additionalProperties: { type: 'string', maxLength: limits.label.valueMaxChars },
 });
 
 /** Null removes a label. The final number depends on the run, so it is checked later. */
@@ -25,9 +25,9 @@ export const labelChange = recordOf({
   nameError: keyError,
   value: labelValue.nullable(),
 }).meta({
-  description: `Merged into the run's labels. Null removes a label. The result has at most ${limits.labelsMax}.`,
+  description: `Merged into the run's labels. Null removes a label. The result has at most ${limits.label.maxCount}.`,
   propertyNames: { pattern: labelKey.source },
-  additionalProperties: { type: ['string', 'null'], maxLength: limits.labelValueMaxChars },
+  additionalProperties: { type: ['string', 'null'], maxLength: limits.label.valueMaxChars },
 });
 
 /** `key:value`, repeatable. A key contains no colon. */
@@ -42,15 +42,15 @@ export const labelFilter = z
     }),
   )
   .pipe(
-    z.array(z.tuple([z.string(), z.string()])).max(limits.labelsMax, {
-      error: `must be at most ${limits.labelsMax} labels`,
+    z.array(z.tuple([z.string(), z.string()])).max(limits.label.maxCount, {
+      error: `must be at most ${limits.label.maxCount} labels`,
     }),
   )
   .meta({
     description: 'A label of the form `key:value`. If repeated, runs must have all of the labels.',
     type: 'array',
     items: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}:' },
-    maxItems: limits.labelsMax,
+    maxItems: limits.label.maxCount,
   });
 
 function keyError(key: string): string | null {

@@ -7,11 +7,11 @@ const serverName = /^(?!.*__)[A-Za-z0-9_-]{1,64}$/;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
 
 const headerValue = text()
-  .check(maxBytes(limits.mcpHeaderMaxBytes))
+  .check(maxBytes(limits.mcp.headerMaxBytes))
   .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a valid header value on one line' });
 
 const headers = recordOf({
-  max: limits.mcpHeadersMax,
+  max: limits.mcp.headersMax,
   noun: 'headers',
   nameError: (name) => (headerName.test(name) ? null : 'is not a valid header name'),
   value: headerValue,
@@ -24,10 +24,10 @@ const mcpServer = z.strictObject({
   headers: headers.optional(),
 });
 
-const { mcpServersMax, mcpServersMaxBytes } = limits;
+const { serversMax, serversMaxBytes } = limits.mcp;
 
 export const mcpServers = recordOf({
-  max: mcpServersMax,
+  max: serversMax,
   noun: 'servers',
   nameError: (name) =>
     serverName.test(name)
@@ -35,16 +35,16 @@ export const mcpServers = recordOf({
       : 'a server name must have 1 to 64 letters, digits, dashes and underscores, without two consecutive underscores',
   value: mcpServer,
 })
-  .refine((servers) => Buffer.byteLength(JSON.stringify(servers)) <= mcpServersMaxBytes, {
-    error: `must be at most ${mcpServersMaxBytes} bytes of JSON`,
+  .refine((servers) => Buffer.byteLength(JSON.stringify(servers)) <= serversMaxBytes, {
+    error: `must be at most ${serversMaxBytes} bytes of JSON`,
   })
   .meta({
     description:
       'MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which ' +
       'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A ' +
       'server name has no two consecutive underscores. Write-only. ' +
-      `At most ${mcpServersMaxBytes} bytes of JSON.`,
-    maxProperties: mcpServersMax,
+      `At most ${serversMaxBytes} bytes of JSON.`,
+    maxProperties: serversMax,
     propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
     additionalProperties: {
       type: 'object',
@@ -53,7 +53,7 @@ export const mcpServers = recordOf({
         url: { type: 'string' },
         headers: {
           type: 'object',
-          maxProperties: limits.mcpHeadersMax,
+          maxProperties: limits.mcp.headersMax,
           additionalProperties: { type: 'string' },
         },
       },

@@ -16,13 +16,13 @@ export const outputSchema = z
     return json ?? '';
   })
   .meta({
-    description: `JSON Schema of an object, at most ${limits.outputSchemaMaxBytes} bytes. The agent's answer is returned as \`structuredOutput\`.`,
+    description: `JSON Schema of an object, at most ${limits.run.outputSchemaMaxBytes} bytes. The agent's answer is returned as \`structuredOutput\`.`,
     type: 'object',
   });
 
 function schemaError(schema: Record<string, unknown>, json: string): string | null {
-  if (Buffer.byteLength(json) > limits.outputSchemaMaxBytes) {
-    return `must be at most ${limits.outputSchemaMaxBytes} bytes of JSON`;
+  if (Buffer.byteLength(json) > limits.run.outputSchemaMaxBytes) {
+    return `must be at most ${limits.run.outputSchemaMaxBytes} bytes of JSON`;
   }
   if (schema['type'] !== 'object') return 'must be of type object';
   return jsonSchemaError(schema);

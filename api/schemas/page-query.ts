@@ -4,7 +4,7 @@ import { queryNumber } from './text.ts';
 
 /** The query of a list. */
 export const pageQuery = {
-  limit: queryNumber({ min: 1, max: limits.pageMax }).optional(),
+  limit: queryNumber({ min: 1, max: limits.page.maxItems }).optional(),
   cursor: z
     .string()
     .max(2_000)

@@ -8,15 +8,20 @@ export const model = matching(modelRule);
 
 /** The bounds, output and model of a run. */
 export const boundFields = {
-  timeoutSeconds: z.int().min(1).max(limits.timeoutMaxSeconds).optional().meta({
+  timeoutSeconds: z.int().min(1).max(limits.run.timeoutMaxSeconds).optional().meta({
     description: 'Maximum duration after the start. The run then ends with `timed_out`.',
   }),
-  maxTurns: z.int().min(1).max(limits.maxTurnsMax).optional().meta({
+  maxTurns: z.int().min(1).max(limits.run.turnsMax).optional().meta({
     description: 'Maximum number of model calls. The run then ends with `max_turns_exceeded`.',
   }),
-  maxBudgetUsd: z.number().min(limits.maxBudgetMinUsd).max(limits.maxBudgetMaxUsd).optional().meta({
-    description: 'Maximum cost of the model. The run then ends with `budget_exceeded`.',
-  }),
+  maxBudgetUsd: z
+    .number()
+    .min(limits.run.budgetMinUsd)
+    .max(limits.run.budgetMaxUsd)
+    .optional()
+    .meta({
+      description: 'Maximum cost of the model. The run then ends with `budget_exceeded`.',
+    }),
   outputSchema: outputSchema.optional(),
   model: model.optional().meta({ description: "Default: the flow's model." }),
 };

@@ -12,7 +12,7 @@ export const configFields = {
     description:
       "`merge` (default): the flow's servers and these; on equal names these win. `replace`: only these.",
   }),
-  appendSystemPrompt: textUpTo(limits.appendSystemPromptMaxChars)
+  appendSystemPrompt: textUpTo(limits.text.appendSystemPromptMaxChars)
     .optional()
     .meta({ description: "Appended to the flow's instructions. Write-only." }),
   disallowedTools: disallowedTools.optional(),

@@ -29,7 +29,10 @@ export const textUpTo = (max: number) => text().check(maxCharacters(max)).meta({
 
 /** A display name. */
 export const name = () =>
-  text().min(1).check(maxCharacters(limits.nameMaxChars)).meta({ maxLength: limits.nameMaxChars });
+  text()
+    .min(1)
+    .check(maxCharacters(limits.text.nameMaxChars))
+    .meta({ maxLength: limits.text.nameMaxChars });
 
 export function maxCharacters(max: number) {
   return z.refine<string>((value) => hasAtMost(max, value), {

@@ -61,13 +61,13 @@ export const endedSession = z
   .meta({ id: 'EndedSession' });
 
 export const chatBody = z.strictObject({
-  message: nonBlankText().check(maxBytes(limits.promptMaxBytes)),
+  message: nonBlankText().check(maxBytes(limits.text.promptMaxBytes)),
   sessionId: sessionId.optional().meta({ description: 'Default: a new session.' }),
   stream: z
     .boolean()
     .optional()
     .meta({
-      description: `false: the answer waits for the end of the turn, at most ${limits.chatWaitMs / 1_000} s. After that, and with true (default), it is the 202 answer.`,
+      description: `false: the answer waits for the end of the turn, at most ${limits.session.chatWaitMs / 1_000} s. After that, and with true (default), it is the 202 answer.`,
     }),
   clientMessageId: idempotencyKey.optional().meta({
     description:

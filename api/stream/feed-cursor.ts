@@ -59,8 +59,8 @@ export function createFeedCursor(
 
   async function readFromRedis(): Promise<boolean> {
     const entries =
-      (await deps.frameStream.read(run.runId, position, limits.liveFeedPageFrames)) ?? [];
-    return entries.every(append) && entries.length === limits.liveFeedPageFrames;
+      (await deps.frameStream.read(run.runId, position, limits.feed.pageFrames)) ?? [];
+    return entries.every(append) && entries.length === limits.feed.pageFrames;
   }
 
   /** An empty page below the high watermark: the log was pruned, or the watermark was wrong. */
@@ -115,7 +115,7 @@ export function createPendingEntries(): PendingEntries {
   let pending: StreamEntry[] | null = null;
   return {
     add(entries) {
-      const fits = entries.length > 0 && (pending?.length ?? 0) < limits.liveFeedPageFrames;
+      const fits = entries.length > 0 && (pending?.length ?? 0) < limits.feed.pageFrames;
       pending = fits && pending !== null ? [...pending, ...entries] : null;
     },
     invalidate() {

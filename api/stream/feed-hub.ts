@@ -26,7 +26,7 @@ export function createFeedHub(deps: FeedDeps): FeedHub {
     }
   }
 
-  const timer = setInterval(() => void poll(), limits.streamTickMs);
+  const timer = setInterval(() => void poll(), limits.stream.tickMs);
   timer.unref();
 
   function release(runId: string): void {

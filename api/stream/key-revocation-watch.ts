@@ -31,7 +31,7 @@ export function createKeyRevocationWatch({
     }
   }
 
-  const timer = setInterval(() => void checkAll(), limits.streamKeyCheckMs);
+  const timer = setInterval(() => void checkAll(), limits.stream.keyCheckMs);
   timer.unref();
   return {
     watch(secret, onRevoked) {

@@ -11,7 +11,7 @@ export interface PresenceReporter {
 /** Reports the sessions whose streams are open in this process. */
 export function createPresenceReporter(
   presence: Pick<Presence, 'touch'>,
-  everyMs: number = limits.presenceEveryMs,
+  everyMs: number = limits.presence.everyMs,
 ): PresenceReporter {
   const readers = new Map<string, number>();
   const report = (runIds: string[]) => void presence.touch(runIds);

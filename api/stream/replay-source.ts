@@ -16,7 +16,7 @@ export function createReplaySource(deps: Pick<ApiDeps, 'frames' | 'frameStream'>
   return {
     async readAfter(runId, seq) {
       const position = { seq, n: Number.MAX_SAFE_INTEGER };
-      const entries = await deps.frameStream.read(runId, position, limits.replayPageFrames);
+      const entries = await deps.frameStream.read(runId, position, limits.replay.pageFrames);
       const page = contiguousFrames(entries ?? [], seq);
       return page.length > 0 ? page : readLog(deps, runId, seq);
     },
@@ -31,8 +31,8 @@ export function readLog(
   return frames.read(runId, {
     afterSeq,
     order: 'asc',
-    limit: limits.replayPageFrames,
-    maxBytes: limits.replayPageBytes,
+    limit: limits.replay.pageFrames,
+    maxBytes: limits.replay.pageBytes,
   });
 }
 

@@ -66,13 +66,13 @@ export function createRingBuffer(startSeq: number): RingBuffer {
 const shareAfterEviction = 0.75;
 
 function fits(frames: number, bytes: number, share: number): boolean {
-  return frames <= limits.liveFeedFrames * share && bytes <= limits.liveFeedBytes * share;
+  return frames <= limits.feed.frames * share && bytes <= limits.feed.bytes * share;
 }
 
 function gather(items: Item[], first: number): Chunk | null {
   const parts: Buffer[] = [];
   let size = 0;
-  for (let i = first; i < items.length && size < limits.streamBufferMaxBytes; i += 1) {
+  for (let i = first; i < items.length && size < limits.stream.bufferMaxBytes; i += 1) {
     const bytes = items[i]?.bytes;
     if (bytes === undefined) break;
     parts.push(bytes);

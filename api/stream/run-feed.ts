@@ -202,6 +202,6 @@ async function readTree(
 }
 
 async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
-  const files = await deps.files.list(runId, { limit: limits.fileTreeMaxNodes });
+  const files = await deps.files.list(runId, { limit: limits.fileTree.maxNodes });
   return files.length === 0 ? null : JSON.stringify(fileTree(files));
 }

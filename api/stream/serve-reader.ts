@@ -12,7 +12,7 @@ export async function serveReader(reader: Reader): Promise<void> {
     await replay(reader);
     await live(reader);
     if (reader.closeReason === 'shutdown') {
-      await reader.writer.write(sseRetry(limits.streamRetryAtShutdownMs));
+      await reader.writer.write(sseRetry(limits.stream.retryAtShutdownMs));
     }
   } finally {
     unsubscribe();
@@ -27,7 +27,7 @@ function subscribe(reader: Reader): () => void {
   const pings = setInterval(() => {
     reader.isPingDue = true;
     notifier.notify();
-  }, limits.streamPingMs);
+  }, limits.stream.pingMs);
   return () => {
     clearInterval(pings);
     unsubscribe();
@@ -105,7 +105,7 @@ function hasNewState({ feed, lastSent }: Reader): boolean {
 /** The end of the rendered log so far. It has no ID, because it cannot be resumed in the middle. */
 async function writeRendered(reader: Reader): Promise<void> {
   const tail = await reader.frames.renderedTail(reader.run.runId, {
-    maxBytes: limits.firstOutputMaxBytes,
+    maxBytes: limits.log.firstOutputMaxBytes,
     uptoSeq: reader.replayUntilSeq,
   });
   if (tail === '') return;

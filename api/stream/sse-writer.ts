@@ -16,7 +16,7 @@ export interface SseWriter {
 }
 
 /**
- * Keeps at most one slice in memory. A reader that takes none of it for `streamStallMs` is
+ * Keeps at most one slice in memory. A reader that takes none of it for `limits.stream.stallMs` is
  * disconnected, and resumes with its last event ID. `drain` alone never fires after a disconnect.
  */
 export function createSseWriter(res: ServerResponse): SseWriter {
@@ -30,8 +30,8 @@ export function createSseWriter(res: ServerResponse): SseWriter {
   }
 
   async function writeSlices(bytes: Buffer): Promise<boolean> {
-    for (let at = 0; at < bytes.length; at += limits.streamBufferMaxBytes) {
-      const slice = bytes.subarray(at, at + limits.streamBufferMaxBytes);
+    for (let at = 0; at < bytes.length; at += limits.stream.bufferMaxBytes) {
+      const slice = bytes.subarray(at, at + limits.stream.bufferMaxBytes);
       if (!(await writeSlice(slice))) return false;
     }
     return isOpen();
@@ -39,7 +39,7 @@ export function createSseWriter(res: ServerResponse): SseWriter {
 
   return {
     write: (bytes) =>
-      bytes.length > limits.streamBufferMaxBytes ? writeSlices(bytes) : writeSlice(bytes),
+      bytes.length > limits.stream.bufferMaxBytes ? writeSlices(bytes) : writeSlice(bytes),
     isOpen,
     onClose: (listener) => void res.on('close', listener),
     end: () => void res.end(),
@@ -49,7 +49,7 @@ export function createSseWriter(res: ServerResponse): SseWriter {
 
 function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => res.destroy(), limits.streamStallMs);
+    const timer = setTimeout(() => res.destroy(), limits.stream.stallMs);
     const settle = () => {
       clearTimeout(timer);
       res.off('drain', settle);

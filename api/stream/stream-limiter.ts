@@ -15,7 +15,7 @@ export interface StreamLimiter {
 /** Counts open streams in Redis for all processes, and locally for when Redis is unreachable. */
 export function createStreamLimiter(slots: StreamSlots): StreamLimiter {
   const open = new Set<StreamSlotRequest>();
-  const renewal = setInterval(() => void slots.renew([...open]), limits.streamSlotTtlMs / 4);
+  const renewal = setInterval(() => void slots.renew([...open]), limits.stream.slotTtlMs / 4);
   renewal.unref();
 
   return {
@@ -43,9 +43,9 @@ function checkLocally(
 ): StreamSlotAnswer {
   const all = [...open];
   const ofKey = all.filter((slot) => slot.keyId === keyId).length;
-  if (ofKey >= limits.streamsPerKey) return denied(limits.streamsPerKey, ofKey);
+  if (ofKey >= limits.stream.perKey) return denied(limits.stream.perKey, ofKey);
   const ofProject = all.filter((slot) => slot.projectId === projectId).length;
-  if (ofProject >= limits.streamsPerProject) return denied(limits.streamsPerProject, ofProject);
+  if (ofProject >= limits.stream.perProject) return denied(limits.stream.perProject, ofProject);
   return { allowed: true };
 }
 

@@ -11,7 +11,7 @@ import type { Streams } from './streams.ts';
 
 const eventStream = z.string().meta({
   contentMediaType: 'text/event-stream',
-  description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.streamPingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. The stream ends after \`finished\`.`,
+  description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.stream.pingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. The stream ends after \`finished\`.`,
 });
 
 const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });

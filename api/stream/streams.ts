@@ -116,7 +116,7 @@ async function registerReader(
 function closeReader(reader: Reader, reason: CloseReason): void {
   reader.closeReason ??= reason;
   reader.notifier.notify();
-  const timer = setTimeout(reader.writer.destroy, limits.streamCloseMs);
+  const timer = setTimeout(reader.writer.destroy, limits.stream.closeMs);
   reader.writer.onClose(() => clearTimeout(timer));
 }
 
@@ -133,6 +133,6 @@ function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Sse
   res.flushHeaders();
   metrics.streamOpened();
   res.on('close', metrics.streamClosed);
-  res.socket?.setKeepAlive(true, limits.streamPingMs);
+  res.socket?.setKeepAlive(true, limits.stream.pingMs);
   return createSseWriter(res);
 }

@@ -48,8 +48,8 @@ export function withFlowOptions(command: Command): Command {
     '--prompt-file <path>',
     'the prompt from a file; - is standard input',
   );
-  const timeout = wholeNumber(1, limits.timeoutMaxSeconds);
-  const turns = wholeNumber(1, limits.maxTurnsMax);
+  const timeout = wholeNumber(1, limits.run.timeoutMaxSeconds);
+  const turns = wholeNumber(1, limits.run.turnsMax);
   return command
     .option('--config <path>', 'fields as JSON from a file; - is standard input', (path) =>
       jsonObject(fileText(path)),

@@ -66,7 +66,7 @@ async function allFlows(flows: Flows, project: string): Promise<Flow[]> {
   const all: Flow[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const from = after === '' ? {} : { after };
-    const page = await flows.listByProject(project, { limit: limits.pageMax, ...from });
+    const page = await flows.listByProject(project, { limit: limits.page.maxItems, ...from });
     all.push(...page.flows);
     after = page.next;
   }

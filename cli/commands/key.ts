@@ -29,7 +29,7 @@ function create({ withStores }: CliDeps): Command {
     .requiredOption('--project <project>', 'the project of the key', projectId)
     .requiredOption('--name <text>', 'the purpose of the key', name)
     .option('--created-by <text>', 'the person responsible (default: your user name)', name)
-    .option('--rpm <n>', 'requests per minute', wholeNumber(1, limits.keyRatePerMinuteMax))
+    .option('--rpm <n>', 'requests per minute', wholeNumber(1, limits.key.ratePerMinuteMax))
     .option('--expires <date>', 'expiry date in ISO 8601', futureDate)
     .option('--json', 'print JSON')
     .action((options: NewKeyOptions) =>

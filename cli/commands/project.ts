@@ -75,7 +75,7 @@ interface Settings extends ProjectLimits {
 }
 
 function withLimits(command: Command): Command {
-  const count = wholeNumber(0, limits.projectRunsMax);
+  const count = wholeNumber(0, limits.project.runsMax);
   return command
     .option('--max-concurrent-runs <n>', 'limit of concurrent runs', count)
     .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))

@@ -21,10 +21,10 @@ interface DiskSpace {
 }
 
 const hasFewFiles = ({ freeInodes }: DiskSpace): boolean =>
-  (freeInodes ?? Number.POSITIVE_INFINITY) < limits.diskFreeMinInodes;
+  (freeInodes ?? Number.POSITIVE_INFINITY) < limits.host.diskFreeMinInodes;
 
 export const isShort = (disk: DiskSpace): boolean =>
-  disk.freeBytes < limits.diskFreeMinBytes || hasFewFiles(disk);
+  disk.freeBytes < limits.host.diskFreeMinBytes || hasFewFiles(disk);
 
 /** The free bytes, and the free inodes if these are short. */
 export const freeSpaceOf = (disk: DiskSpace): string =>

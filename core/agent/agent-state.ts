@@ -76,7 +76,7 @@ function afterQuestion(state: AgentState, asked: NonNullable<RunFacts['asked']>)
   const { interactionId } = asked;
   const { questions } = state;
   if (questions.includes(interactionId)) return unchanged(state);
-  if (questions.length >= limits.interactionsMax) {
+  if (questions.length >= limits.interaction.openMax) {
     return unchanged(withDenial(state, { requestId: interactionId, of: 'permission' }));
   }
   return {
@@ -108,7 +108,7 @@ function afterClosing(state: AgentState, closed: NonNullable<RunFacts['closed']>
 
 function withDenial(state: AgentState, denial: ControlDenial): AgentState {
   const isNew = state.denials.every(({ requestId }) => requestId !== denial.requestId);
-  if (!isNew || state.denials.length >= limits.interactionsMax) return state;
+  if (!isNew || state.denials.length >= limits.interaction.openMax) return state;
   return { ...state, denials: [...state.denials, denial] };
 }
 

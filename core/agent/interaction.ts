@@ -30,16 +30,18 @@ export function interactionIdIn(value: JsonObject): string | null {
 /** The input of the question tool; null if its questions cannot be shown. */
 export function questionInput(input: JsonObject): string | null {
   const questions = listIn(input, 'questions');
-  const isReadable = questions.length > 0 && questions.length <= limits.questionsMax;
+  const isReadable = questions.length > 0 && questions.length <= limits.interaction.questionsMax;
   if (!isReadable || !questions.every(isQuestion)) return null;
   const text = jsonText(input);
-  return text === null || text.length > limits.questionsMaxChars ? null : text;
+  return text === null || text.length > limits.interaction.questionsMaxChars ? null : text;
 }
 
 function isQuestion(value: unknown): boolean {
   if (!isObject(value)) return false;
   const question = textIn(value, 'question');
-  return question !== null && question !== '' && question.length <= limits.questionMaxChars;
+  return (
+    question !== null && question !== '' && question.length <= limits.interaction.questionMaxChars
+  );
 }
 
 /** The questions of an input that `questionInput` has accepted. */

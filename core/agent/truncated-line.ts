@@ -5,6 +5,6 @@ export function truncatedLine(head: string, bytes: number): string {
   return JSON.stringify({
     type: 'line_cut',
     bytes,
-    head: head.slice(0, limits.truncatedLineHeadChars),
+    head: head.slice(0, limits.spool.truncatedHeadChars),
   });
 }

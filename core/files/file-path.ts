@@ -11,8 +11,8 @@ export function checkFilePath(path: string): PathCheck {
   if (path.includes('\0')) return rejected('contains a NUL');
   if (path.includes('\\')) return rejected('contains a backslash');
   if (path.startsWith('/')) return rejected('is not relative');
-  if (path.length > limits.filePathMaxBytes || utf8Bytes(path) > limits.filePathMaxBytes) {
-    return rejected(`is longer than ${limits.filePathMaxBytes} bytes`);
+  if (path.length > limits.file.pathMaxBytes || utf8Bytes(path) > limits.file.pathMaxBytes) {
+    return rejected(`is longer than ${limits.file.pathMaxBytes} bytes`);
   }
   if (/[\ud800-\udfff]/u.test(path)) return rejected('contains a lone surrogate');
   return path.split('/').map(checkSegment).find(isRejected) ?? { ok: true };

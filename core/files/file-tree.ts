@@ -13,7 +13,7 @@ export interface FileTreeNode {
  */
 export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
   const top: Directory = { children: new Map() };
-  const left = { nodes: limits.fileTreeMaxNodes };
+  const left = { nodes: limits.fileTree.maxNodes };
   for (const segments of [...files].map(segmentsOf).filter(isShown).sort(byDepthThenName)) {
     if (!insert(top, segments, left)) break;
   }
@@ -34,7 +34,7 @@ function segmentsOf({ path }: { path: string }): string[] {
 
 function isShown(segments: string[]): boolean {
   return (
-    segments.length <= limits.fileTreeMaxDepth && !segments.some((name) => hiddenNames.has(name))
+    segments.length <= limits.fileTree.maxDepth && !segments.some((name) => hiddenNames.has(name))
   );
 }
 

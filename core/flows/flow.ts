@@ -34,7 +34,7 @@ export interface Flow {
 
 /** Defaults for fields that are not set. */
 export const defaultFlow = {
-  resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
+  resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
   network: { policy: 'limited', allowedHosts: [] },
   limits: { maxTurns: null, maxBudgetUsd: null },
   prompt: null,

@@ -13,12 +13,12 @@ export interface HostThresholds {
 }
 
 /** All derived from one value: no setting can let a host continue while another takes over. */
-export function hostThresholds(lostMs: number = limits.hostLostMs): HostThresholds {
-  const part = lostMs / limits.hostLostMs;
+export function hostThresholds(lostMs: number = limits.host.lostMs): HostThresholds {
+  const part = lostMs / limits.host.lostMs;
   return {
-    renewMs: limits.hostRenewMs * part,
-    staleMs: limits.hostStaleMs * part,
-    fenceMs: limits.hostFenceMs * part,
+    renewMs: limits.host.renewMs * part,
+    staleMs: limits.host.staleMs * part,
+    fenceMs: limits.host.fenceMs * part,
     lostMs,
   };
 }

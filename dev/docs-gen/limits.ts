@@ -25,56 +25,64 @@ const count = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3}
 
 /** Limits that a client can hit, and the response beyond them. */
 const fixedLimits: [subject: string, limit: string, beyond: string][] = [
-  ['Prompt, chat message', bytes(limits.promptMaxBytes), '400'],
-  ['Request body', bytes(limits.requestBodyMaxBytes), '413'],
+  ['Prompt, chat message', bytes(limits.text.promptMaxBytes), '400'],
+  ['Request body', bytes(limits.http.largeBodyMaxBytes), '413'],
   [
     'Files in a request',
-    `${limits.filesPerRequestMax}, ${bytes(limits.fileMaxBytes)} each, ${bytes(limits.filesPerRequestMaxBytes)} in total`,
+    `${limits.file.perRequestMax}, ${bytes(limits.file.maxBytes)} each, ${bytes(limits.file.perRequestMaxBytes)} in total`,
     '400',
   ],
   [
     'Files of a flow',
-    `${bytes(limits.flowStorageBytes)}, ${count(limits.flowFilesMax)} files`,
+    `${bytes(limits.flow.storageBytes)}, ${count(limits.flow.filesMax)} files`,
     '400 with `limit` and `current`',
   ],
   [
     '`env`',
-    `${limits.envNamesMax} names, ${bytes(limits.envValueMaxBytes)} each, ${bytes(limits.envMaxBytes)} in total`,
+    `${limits.env.namesMax} names, ${bytes(limits.env.valueMaxBytes)} each, ${bytes(limits.env.maxBytes)} in total`,
     '400',
   ],
-  ['`mcpServers`', `${limits.mcpServersMax}, ${bytes(limits.mcpServersMaxBytes)} in total`, '400'],
-  ['`outputSchema`', bytes(limits.outputSchemaMaxBytes), '400'],
-  ['Labels', `${limits.labelsMax}, values of ${limits.labelValueMaxChars} characters`, '400'],
+  [
+    '`mcpServers`',
+    `${limits.mcp.serversMax}, ${bytes(limits.mcp.serversMaxBytes)} in total`,
+    '400',
+  ],
+  ['`outputSchema`', bytes(limits.run.outputSchemaMaxBytes), '400'],
+  ['Labels', `${limits.label.maxCount}, values of ${limits.label.valueMaxChars} characters`, '400'],
   [
     'Requests per key',
-    `${limits.keyRatePerMinute} per minute; up to ${count(limits.keyRatePerMinuteMax)} with \`rateLimitRpm\``,
+    `${limits.key.ratePerMinute} per minute; up to ${count(limits.key.ratePerMinuteMax)} with \`rateLimitRpm\``,
     '429 `RATE_LIMITED`',
   ],
   ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
   [
     'Open streams',
-    `${limits.streamsPerKey} per key, ${count(limits.streamsPerProject)} per project`,
+    `${limits.stream.perKey} per key, ${count(limits.stream.perProject)} per project`,
     '429 `STREAM_LIMIT`',
   ],
-  ['Queued messages per session', String(limits.sessionQueueMax), '429 `QUEUE_FULL`'],
+  ['Queued messages per session', String(limits.session.queueMax), '429 `QUEUE_FULL`'],
   [
     'Session without a message',
-    time(limits.sessionInactivityMs),
+    time(limits.session.inactivityMs),
     'the session ends with `timed_out`',
   ],
-  ['Waiting for a run: `?wait=`', `${limits.waitMaxSeconds} s`, 'the current state of the run'],
-  ['Waiting for a chat turn', time(limits.chatWaitMs), '202'],
-  ['Lifetime of an idempotency key', time(limits.idempotencyWindowMs), 'a new run'],
+  ['Waiting for a run: `?wait=`', `${limits.run.waitMaxSeconds} s`, 'the current state of the run'],
+  ['Waiting for a chat turn', time(limits.session.chatWaitMs), '202'],
+  ['Lifetime of an idempotency key', time(limits.idempotency.windowMs), 'a new run'],
   [
     'Snapshot of a working directory',
-    `${bytes(limits.snapshotMaxBytes)}, ${count(limits.snapshotMaxFiles)} files`,
+    `${bytes(limits.snapshot.maxBytes)}, ${count(limits.snapshot.maxFiles)} files`,
     'further files are omitted',
   ],
-  ['One line of agent output', bytes(limits.agentLineMaxBytes), 'the line is truncated and marked'],
+  [
+    'One line of agent output',
+    bytes(limits.spool.lineMaxBytes),
+    'the line is truncated and marked',
+  ],
   [
     'Replay buffer of a run in Redis',
-    `${count(limits.replayBufferFrames)} frames or ${bytes(limits.replayBufferBytes)}, until ${time(limits.replayBufferAfterEndMs)} after its end`,
+    `${count(limits.replay.bufferFrames)} frames or ${bytes(limits.replay.bufferBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end`,
     'frames are read from Postgres',
   ],
 ];
@@ -89,14 +97,14 @@ change some of these values.
 
 | resource | used by | amount |
 |---|---|---|
-| host memory | a sandbox | up to ${bytes(limits.sandboxMemoryBytes)} by default; about 130 MiB while its agent is idle |
+| host memory | a sandbox | up to ${bytes(limits.sandbox.memoryBytes)} by default; about 130 MiB while its agent is idle |
 | | all sandboxes | \`HOST_CAPACITY\` limits their number; raise it if your agents are light |
 | | idle sessions | they keep their slots until another run needs one; then the longest-idle session is put to sleep, even if a client reads its stream. A session with an open question is not put to sleep; one with background work comes last. An awake session counts as a run of its project |
-| host processors | a sandbox | ${limits.sandboxCpus} by default, ${limits.sandboxStartCpus} while it starts, none while it is paused |
-| host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.diskFreeMinBytes)} or ${count(limits.diskFreeMinInodes)} inodes free |
+| host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
+| host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
 | Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
 | Postgres connections | each API process and each worker | up to 20; up to 4 stay open when idle |
-| Redis memory | a run | up to ${bytes(limits.replayBufferBytes)}, until ${time(limits.replayBufferAfterEndMs)} after its end |
+| Redis memory | a run | up to ${bytes(limits.replay.bufferBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end |
 
 API processes share nothing but the stores, so any number can run behind one address. Each worker is
 one host: see [more hosts](more-hosts.md).
@@ -109,16 +117,16 @@ ${fixedLimits.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
 ## Retention
 
-Workers remove data automatically: rows every ${time(limits.retentionEveryMs)}, blobs every ${time(limits.blobGcEveryMs)}. \`flowrun doctor\` counts
+Workers remove data automatically: rows every ${time(limits.retention.everyMs)}, blobs every ${time(limits.blob.gcEveryMs)}. \`flowrun doctor\` counts
 overdue data.
 
 | data | removed |
 |---|---|
 | run record | when the run is deleted |
-| log and files of a run | \`RUN_RETENTION_DAYS\` (${limits.runRetentionDays}) after its end |
-| files of a session | \`SESSION_FILE_RETENTION_DAYS\` (${limits.sessionFileRetentionDays}) after its end |
-| webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.webhookAttemptRetentionDays}) |
-| idempotency keys, tombstones of deleted runs | after ${time(limits.tombstoneTtlMs)} |
-| unreferenced blobs | after ${time(limits.unreferencedBlobTtlMs)} |
-| daily request counts of a key | after ${limits.keyUsageDays} days |
+| log and files of a run | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
+| files of a session | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
+| webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
+| idempotency keys, tombstones of deleted runs | after ${time(limits.retention.tombstoneTtlMs)} |
+| unreferenced blobs | after ${time(limits.blob.unreferencedTtlMs)} |
+| daily request counts of a key | after ${limits.key.usageDays} days |
 `;

@@ -13,7 +13,7 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
     publicUrl,
     corsOrigins: 'any',
     isTrustedProxy: () => false,
-    presenceEveryMs: limits.presenceEveryMs,
+    presenceEveryMs: limits.presence.everyMs,
     temporalUiUrl: null,
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),

@@ -66,7 +66,7 @@ export interface Engine {
 const defaultSocket = '/var/run/docker.sock';
 
 export function createEngine(options: EngineOptions): Engine {
-  const { instance, deadlineMs = limits.engineCallTimeoutMs } = options;
+  const { instance, deadlineMs = limits.engine.callTimeoutMs } = options;
   const docker: Docker & WithDeadline = new Docker({ socketPath: socketOf(options.dockerHost) });
 
   async function call<T>(what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

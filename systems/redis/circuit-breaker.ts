@@ -7,7 +7,7 @@ interface CircuitBreaker {
 
 /**
  * While Redis is down, every call costs its whole timeout. After a failure no call is made for
- * `redisBackoffMs`, so that queued calls do not wait one after the other.
+ * `limits.redis.backoffMs`, so that queued calls do not wait one after the other.
  */
 export function createCircuitBreaker(): CircuitBreaker {
   let openUntilMs = 0;
@@ -15,7 +15,7 @@ export function createCircuitBreaker(): CircuitBreaker {
     async run(failed, call) {
       if (performance.now() < openUntilMs) return failed;
       const result = await call();
-      if (result === failed) openUntilMs = performance.now() + limits.redisBackoffMs;
+      if (result === failed) openUntilMs = performance.now() + limits.redis.backoffMs;
       return result;
     },
   };

@@ -29,9 +29,9 @@ export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): 
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: limits.redisCommandTimeoutMs,
-    connectTimeout: limits.redisCommandTimeoutMs,
-    retryStrategy: (attempt) => Math.min(50 * attempt, limits.redisReconnectMaxMs),
+    commandTimeout: limits.redis.commandTimeoutMs,
+    connectTimeout: limits.redis.commandTimeoutMs,
+    retryStrategy: (attempt) => Math.min(50 * attempt, limits.redis.reconnectMaxMs),
   });
   reportErrors(redis, (error) => {
     onError(overTls && redis.status !== 'ready' ? tlsError(error) : error);

@@ -28,7 +28,8 @@ const deltaHead = 'delta';
 export function frameEntry({ seq, at, channel, event, data }: StoredFrame): WrittenEntry {
   const id = `${seq}-0`;
   const bytes = Buffer.byteLength(data);
-  if (bytes > limits.redisFrameMaxBytes) return { id, head: stubHead, data: '', bytes: entryBytes };
+  if (bytes > limits.redis.frameMaxBytes)
+    return { id, head: stubHead, data: '', bytes: entryBytes };
   return { id, head: `${at.getTime()} ${channel} ${event}`, data, bytes: bytes + entryBytes };
 }
 

@@ -62,13 +62,13 @@ export function createFrameStream(
     expire(runId) {
       publisher.forget(runId);
       const pipeline = redis.pipeline();
-      pipeline.pexpire(keys.frames(runId), limits.replayBufferAfterEndMs);
-      pipeline.pexpire(keys.fileTree(runId), limits.replayBufferAfterEndMs);
+      pipeline.pexpire(keys.frames(runId), limits.replay.bufferAfterEndMs);
+      pipeline.pexpire(keys.fileTree(runId), limits.replay.bufferAfterEndMs);
       return reached(pipeline.exec());
     },
     publishFileTree(runId, json) {
       const pipeline = redis.pipeline();
-      pipeline.set(keys.fileTree(runId), json, 'PX', limits.redisLiveMs);
+      pipeline.set(keys.fileTree(runId), json, 'PX', limits.redis.runKeysTtlMs);
       pipeline.publish(keys.runChannel(runId), 't');
       return reached(pipeline.exec());
     },
@@ -85,7 +85,11 @@ function createPublisher(redis: Redis, keys: RedisKeys) {
       const entries = inOrder(batch);
       if (entries.length === 0) return true;
       for (const entry of entries) trimmer.add(runId, entry);
-      const bounds = [limits.replayBufferFrames, trimmer.trim(runId) ?? '', limits.redisLiveMs];
+      const bounds = [
+        limits.replay.bufferFrames,
+        trimmer.trim(runId) ?? '',
+        limits.redis.runKeysTtlMs,
+      ];
       const notification = [keys.runChannel(runId), notificationOf(entries, lastSeqOf(batch))];
       const written = entries.flatMap(({ id, head, data }) => [id, head, data]);
       return reached(
@@ -132,7 +136,7 @@ function inOrder({ frames, deltas }: FrameBatch): WrittenEntry[] {
 /** A short batch is included in the notification, so that current readers need not fetch it. */
 function notificationOf(entries: WrittenEntry[], lastSeq: number): string {
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  return bytes > limits.redisNotificationMaxBytes
+  return bytes > limits.redis.notificationMaxBytes
     ? `f${lastSeq}`
     : `e${lastSeq} ${writeEntries(entries)}`;
 }

@@ -19,7 +19,7 @@ export function createPresence(redis: Redis, { instance }: { instance: string })
       if (runIds.length === 0) return;
       const pipeline = redis.pipeline();
       for (const runId of runIds) {
-        pipeline.eval(touchScript, 1, keys.presence(runId), limits.presenceTtlMs);
+        pipeline.eval(touchScript, 1, keys.presence(runId), limits.presence.ttlMs);
       }
       await pipeline.exec().catch(() => null);
     },

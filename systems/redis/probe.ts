@@ -17,7 +17,7 @@ export async function probeRedis(address: RedisAddress): Promise<string | null> 
   };
   const redis = connectRedis({ ...address, name: 'flowrun-doctor', onError });
   try {
-    const signal = AbortSignal.timeout(limits.readinessTimeoutMs);
+    const signal = AbortSignal.timeout(limits.http.readinessTimeoutMs);
     if (redis.status !== 'ready') await once(redis, 'ready', { signal });
     return await redisVersion(redis);
   } catch {

@@ -33,7 +33,7 @@ export function createRateLimiter(
       const args = [keys.bucket(keyId), perMinute, partsPerToken];
       return (await redis.eval(takeScript, 1, ...args)) as SharedLevel; // what the script returns
     } catch {
-      retryAtMs = nowMs() + limits.redisBackoffMs;
+      retryAtMs = nowMs() + limits.redis.backoffMs;
       return null;
     }
   }

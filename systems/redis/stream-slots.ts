@@ -18,7 +18,7 @@ export type StreamSlotAnswer =
 export interface StreamSlots {
   /** Null if Redis is down; nothing is counted then. */
   claim: (request: StreamSlotRequest) => Promise<StreamSlotAnswer | null>;
-  /** Call well within `limits.streamSlotTtlMs` of the last call. Never throws. */
+  /** Call well within `limits.stream.slotTtlMs` of the last call. Never throws. */
   renew: (requests: StreamSlotRequest[]) => Promise<void>;
   release: (request: StreamSlotRequest) => Promise<void>;
 }
@@ -30,8 +30,8 @@ export function createStreamSlots(redis: Redis, { instance }: { instance: string
 
   return {
     async claim(request) {
-      const limitsOf = [limits.streamsPerKey, limits.streamsPerProject];
-      const args = [request.slotId, limits.streamSlotTtlMs, ...limitsOf];
+      const limitsOf = [limits.stream.perKey, limits.stream.perProject];
+      const args = [request.slotId, limits.stream.slotTtlMs, ...limitsOf];
       try {
         const answer = await redis.eval(claimScript, 2, ...keysOf(request), ...args);
         const [limit, current] = answer as [number, number]; // what the script returns
@@ -43,7 +43,7 @@ export function createStreamSlots(redis: Redis, { instance }: { instance: string
     async renew(requests) {
       const pipeline = redis.pipeline();
       for (const request of requests) {
-        pipeline.eval(renewScript, 2, ...keysOf(request), request.slotId, limits.streamSlotTtlMs);
+        pipeline.eval(renewScript, 2, ...keysOf(request), request.slotId, limits.stream.slotTtlMs);
       }
       await pipeline.exec().catch(() => null);
     },

@@ -38,10 +38,10 @@ export function createStreamTrimmer(): StreamTrimmer {
 /** Drops a quarter at a time, so that a long run does not trim with every publish. */
 function trimWindow(window: Window): string | null {
   const isFull =
-    window.bytes > limits.replayBufferBytes || window.entries.length > limits.replayBufferFrames;
+    window.bytes > limits.replay.bufferBytes || window.entries.length > limits.replay.bufferFrames;
   if (!isFull) return null;
-  const keepBytes = limits.replayBufferBytes * 0.75;
-  const keepEntries = limits.replayBufferFrames * 0.75;
+  const keepBytes = limits.replay.bufferBytes * 0.75;
+  const keepEntries = limits.replay.bufferFrames * 0.75;
   let dropped = 0;
   for (const entry of window.entries) {
     if (window.bytes <= keepBytes && window.entries.length - dropped <= keepEntries) break;

@@ -36,7 +36,7 @@ async function readPage(
   runId: string,
   afterSeq: number,
 ): Promise<string> {
-  const query = `format=structured&channel=all&limit=${limits.logPageMax}&afterSeq=${afterSeq}`;
+  const query = `format=structured&channel=all&limit=${limits.page.logMaxEntries}&afterSeq=${afterSeq}`;
   const answer = await fetch(`${url}/api/v1/runs/${runId}/logs?${query}`, {
     headers: { authorization: `Bearer ${key}` },
   });

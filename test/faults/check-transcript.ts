@@ -40,7 +40,7 @@ function withoutRendered(log: LoggedFrame[], frames: SeenEvent[]) {
   const text = rendered.map(({ data }) => (JSON.parse(data) as { data: string }).data).join('');
   return {
     frames: log.filter((frame) => !rendered.includes(frame)),
-    rendered: text.slice(-limits.firstOutputMaxBytes / 8),
+    rendered: text.slice(-limits.log.firstOutputMaxBytes / 8),
   };
 }
 

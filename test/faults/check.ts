@@ -83,7 +83,7 @@ function checkAttempts(evidence: Evidence): string[] {
       errorIn(webhookBody) === errorOfRun(run),
       'the webhook names no cause, or another one',
     ),
-    ...violationUnless(posts.length <= limits.webhookAttempts, `${posts.length} posts were made`),
+    ...violationUnless(posts.length <= limits.webhook.attempts, `${posts.length} posts were made`),
     ...violationUnless(
       posts.length <= attempts.length,
       `${posts.length} posts of ${attempts.length} claims`,

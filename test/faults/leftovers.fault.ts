@@ -101,7 +101,7 @@ it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () 
     .toBeLessThanOrEqual(before.worker);
 
   expect(await redis.keys(), 'keys for late readers').not.toEqual(untouched.keys);
-  await redis.letPass(limits.replayBufferAfterEndMs);
+  await redis.letPass(limits.replay.bufferAfterEndMs);
   expect(await redis.keys()).toEqual(untouched.keys);
 
   console.log(`after every ${runs / parts} runs:`, memories);

@@ -43,7 +43,7 @@ it('loses nothing when the connections to Postgres stall, and does not wait fore
 });
 
 it('waits longer than for other statements while another process stores the same file', async () => {
-  const content = randomBytes(2 * limits.blobChunkBytes);
+  const content = randomBytes(2 * limits.blob.chunkBytes);
   const id = { sha256: createHash('sha256').update(content).digest('hex'), size: content.length };
   async function* slowly() {
     await sleep(longMs);

@@ -90,7 +90,7 @@ describe('a hostile working directory', patiently, () => {
     const giant = await service.call('GET', `/runs/${runId}/files/sparse`);
     expect(giant).toMatchObject({
       status: 400,
-      body: { error: { limit: limits.snapshotMaxBytes, current: 600 * 1024 ** 2 } },
+      body: { error: { limit: limits.snapshot.maxBytes, current: 600 * 1024 ** 2 } },
     });
 
     expect((await inject(runId, 'folder/f')).status).toBe(400);

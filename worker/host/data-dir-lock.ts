@@ -59,7 +59,7 @@ export function exitWhenLockLost(folder: DataDirLock, logger: Logger): void {
     if (folder.isHeld()) return;
     logger.fatal({ hostId: folder.hostId }, 'data_dir_lock_lost');
     process.exit(1);
-  }, limits.dataDirLockCheckMs);
+  }, limits.host.dataDirLockCheckMs);
   watch.unref();
 }
 

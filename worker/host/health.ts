@@ -41,7 +41,7 @@ export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor
         } catch (err) {
           deps.logger.warn({ err }, 'host_probe_failed');
         }
-        await sleep(limits.hostHealthEveryMs, signal);
+        await sleep(limits.host.healthEveryMs, signal);
       }
     },
   };

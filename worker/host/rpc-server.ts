@@ -45,15 +45,15 @@ export async function serveHostRpc(deps: HostRpcDeps, signal: AbortSignal): Prom
     await removeExpired();
     const open = await fetchPending(deps);
     for (const request of open) {
-      if (underWay.size >= limits.hostRpcConcurrency) break;
+      if (underWay.size >= limits.hostRpc.concurrency) break;
       if (underWay.has(request.requestId)) continue;
       const handled = handle(deps, request).finally(() => {
         underWay.delete(request.requestId);
-        if (underWay.size === limits.hostRpcConcurrency - 1) notifier.notify(); // others may have waited
+        if (underWay.size === limits.hostRpc.concurrency - 1) notifier.notify(); // others may have waited
       });
       underWay.set(request.requestId, handled);
     }
-    await notifier.waitAtMost(limits.hostRpcPollMs, signal);
+    await notifier.waitAtMost(limits.hostRpc.pollMs, signal);
   }
   unsubscribe();
   await Promise.all(underWay.values());
@@ -61,7 +61,7 @@ export async function serveHostRpc(deps: HostRpcDeps, signal: AbortSignal): Prom
 
 async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<HostRpcRow[]> {
   try {
-    return await store.listOpen(hostId, 2 * limits.hostRpcConcurrency);
+    return await store.listOpen(hostId, 2 * limits.hostRpc.concurrency);
   } catch (err) {
     logger.warn({ err }, 'host_rpc_poll_failed');
     return [];

@@ -9,7 +9,7 @@ export const reconcilerThresholds = (
   host: HostThresholds,
 ): ReconcilerThresholds => ({
   everyMs,
-  unstartedMs: limits.workflowStartGraceMs,
+  unstartedMs: limits.workflow.startGraceMs,
   resendAfterMs: 10_000,
   resendEveryMs: minuteMs,
   // Longer than any stop with its output drain and workspace snapshot.

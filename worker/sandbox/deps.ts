@@ -87,12 +87,12 @@ interface SupervisorBounds {
 
 export function boundsOf({ bounds }: Pick<SandboxDeps, 'bounds'>): SupervisorBounds {
   return {
-    spoolBytes: limits.spoolMaxBytes,
-    unreadableMs: limits.spoolUnreadableMs,
-    workspaceBytes: limits.workspaceMaxBytes,
-    workspaceInodes: limits.workspaceMaxInodes,
-    lineBytes: limits.agentLineMaxBytes,
-    chunkBytes: limits.spoolReadChunkBytes,
+    spoolBytes: limits.spool.maxBytes,
+    unreadableMs: limits.spool.unreadableMs,
+    workspaceBytes: limits.sandbox.workspaceMaxBytes,
+    workspaceInodes: limits.sandbox.workspaceMaxInodes,
+    lineBytes: limits.spool.lineMaxBytes,
+    chunkBytes: limits.spool.readChunkBytes,
     batchLines: 1_000,
     batchBytes: 4 * 1024 ** 2,
     ...bounds,

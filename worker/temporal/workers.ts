@@ -84,7 +84,7 @@ const workerTimes = {
   maxHeartbeatThrottleInterval: '3s',
   shutdownGraceTime: 0,
   // Waits for webhook attempts in progress: an unrecorded attempt would be repeated.
-  shutdownForceTime: limits.webhookAttemptTimeoutMs + 3_000,
+  shutdownForceTime: limits.webhook.attemptTimeoutMs + 3_000,
 } as const;
 
 function run(workers: Worker[], connection: NativeConnection): RunningWorker {

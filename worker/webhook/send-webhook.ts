@@ -27,7 +27,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const ca = options.caFile ? [...rootCertificates, readFileSync(options.caFile, 'utf8')] : null;
   const { lookup = systemLookup, connect = buildConnector } = options;
   const allows = createAddressFilter(options.allowPrivate);
-  const timeoutMs = options.attemptTimeoutMs ?? limits.webhookAttemptTimeoutMs;
+  const timeoutMs = options.attemptTimeoutMs ?? limits.webhook.attemptTimeoutMs;
 
   return async (request) => {
     const url = new URL(request.url);
@@ -72,7 +72,7 @@ async function post({ url, connector, deadline, request }: Attempt): Promise<Web
       body: Buffer.from(request.body),
       signal: deadline,
     });
-    await readAtMost(body, limits.webhookResponseMaxBytes);
+    await readAtMost(body, limits.webhook.responseMaxBytes);
     return { outcome: 'answered', status: statusCode };
   } catch {
     return { outcome: 'failed', reason: deadline.aborted ? 'timed_out' : 'not_connected' };

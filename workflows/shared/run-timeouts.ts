@@ -18,13 +18,13 @@ export interface RunTimeouts {
 }
 
 export const runTimeouts: RunTimeouts = {
-  runMs: limits.runTimeoutMs,
-  noCapacityMs: limits.noCapacityTimeoutMs,
+  runMs: limits.run.timeoutMs,
+  noCapacityMs: limits.run.noCapacityTimeoutMs,
   slotPollMs: 2_000,
-  hostScheduleToStartMs: limits.hostLostMs,
+  hostScheduleToStartMs: limits.host.lostMs,
   heartbeatMs: 10_000,
   startMs: 300_000,
   outputDrainMs: 600_000,
-  snapshotMs: limits.snapshotTimeoutMs,
-  timeLimitGraceMs: limits.stopGraceDefaultSeconds * 1_000,
+  snapshotMs: limits.snapshot.timeoutMs,
+  timeLimitGraceMs: limits.run.stopGraceDefaultSeconds * 1_000,
 };

@@ -15,9 +15,9 @@ export interface SessionTimeouts extends RunTimeouts {
 
 export const sessionTimeouts: SessionTimeouts = {
   ...runTimeouts,
-  idleMs: limits.sessionIdleMs,
-  attendedIdleMs: limits.sessionAttendedIdleMs,
-  inactivityMs: limits.sessionInactivityMs,
-  maxConsecutiveLosses: limits.sessionCrashesMax,
-  turnsPerHistory: limits.sessionTurnsPerHistory,
+  idleMs: limits.session.idleMs,
+  attendedIdleMs: limits.session.attendedIdleMs,
+  inactivityMs: limits.session.inactivityMs,
+  maxConsecutiveLosses: limits.session.crashesMax,
+  turnsPerHistory: limits.session.turnsPerHistory,
 };

@@ -33,7 +33,7 @@ const schema = {
  */
 export function injectFiles(app: App, deps: ApiDeps): void {
   const url = '/api/v1/runs/:runId/files';
-  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request) => {
+  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request) => {
     const files = decodeFiles(request.body.files);
     const run = await loadRun(deps, request.params.runId, projectOf(request));
     if (run.endedAt !== null) throw runHasEnded();
@@ -96,7 +96,7 @@ async function writeToHost(
   };
   const response = await deps.hostRpc.call(
     { hostId, runId: run.runId, kind: 'write_files', payload },
-    { timeoutMs: limits.hostFilesTimeoutMs },
+    { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();
   const { result } = response;

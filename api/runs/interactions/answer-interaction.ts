@@ -83,7 +83,7 @@ function checkAnswers({ input }: StoredInteraction, answers: Answers): void {
 }
 
 const quoted = (text: string): string =>
-  JSON.stringify(text.slice(0, limits.reportedFieldMaxChars));
+  JSON.stringify(text.slice(0, limits.http.reportedFieldMaxChars));
 
 /** The answer is stored: an unreachable host reads it when it is back. */
 async function notifyHost(
@@ -93,6 +93,6 @@ async function notifyHost(
 ): Promise<string> {
   if (hostId === null || endedAt !== null || outcome !== null) return 'not_needed';
   const request = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
-  const response = await hostRpc.call(request, { timeoutMs: limits.answerDeliveryTimeoutMs });
+  const response = await hostRpc.call(request, { timeoutMs: limits.interaction.deliveryTimeoutMs });
   return response.outcome;
 }

@@ -5,14 +5,17 @@ import { maxCharacters, text, uuidLike } from '../../schemas/text.ts';
 const answer = () =>
   text()
     .min(1)
-    .check(maxCharacters(limits.answerMaxChars))
-    .meta({ maxLength: limits.answerMaxChars });
+    .check(maxCharacters(limits.interaction.answerMaxChars))
+    .meta({ maxLength: limits.interaction.answerMaxChars });
 
 export const interactionParams = z.object({ runId: uuidLike(), interactionId: z.string() });
 
 export const answersBody = z.strictObject({
   answers: z
-    .record(z.string(), z.union([answer(), z.array(answer()).min(1).max(limits.questionsMax)]))
+    .record(
+      z.string(),
+      z.union([answer(), z.array(answer()).min(1).max(limits.interaction.questionsMax)]),
+    )
     .meta({
       description:
         'One answer for each question, by its text: the label of an option or free text; a list for a question with `multiSelect`.',

@@ -10,7 +10,7 @@ export const logsQuery = z
     channel: z.enum(['output', 'chat', 'all']).default('output'),
     afterSeq: seq().optional().meta({ description: 'Exclusive.' }),
     beforeSeq: seq().optional().meta({ description: 'Exclusive.' }),
-    limit: queryNumber({ min: 1, max: limits.logPageMax }).optional(),
+    limit: queryNumber({ min: 1, max: limits.page.logMaxEntries }).optional(),
     order: z.enum(['asc', 'desc']).default('asc'),
   })
   .refine(({ format, channel }) => format === 'structured' || channel !== 'chat', {

@@ -45,10 +45,10 @@ async function readLogPage(
   runId: string,
   query: LogsQuery,
 ): Promise<LogPage> {
-  const limit = query.limit ?? limits.logPageDefault;
+  const limit = query.limit ?? limits.page.logDefaultEntries;
   const found = await deps.frames.read(runId, { ...frameQuery(query), limit: limit + 1 });
   const bytes = found.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
-  const isLast = found.length <= limit && bytes < limits.logPageMaxBytes;
+  const isLast = found.length <= limit && bytes < limits.page.logMaxBytes;
   return { frames: found.slice(0, limit), isLast };
 }
 
@@ -59,6 +59,6 @@ function frameQuery(query: LogsQuery): Omit<FrameQuery, 'limit'> {
     ...(query.beforeSeq === undefined ? {} : { beforeSeq: query.beforeSeq }),
     ...(channel === 'all' ? {} : { channel }),
     order: query.order,
-    maxBytes: limits.logPageMaxBytes,
+    maxBytes: limits.page.logMaxBytes,
   };
 }

@@ -27,7 +27,7 @@ export function changeLabels(app: App, deps: ApiDeps): void {
         request.log.info({ runId: changed.run.runId }, 'labels_changed');
         return { data: runView(changed.run, deps.publicUrl) };
       case 'too-many':
-        throw invalid(`body.labels: the run would have more than ${limits.labelsMax} labels`);
+        throw invalid(`body.labels: the run would have more than ${limits.label.maxCount} labels`);
       case 'gone':
         throw notFound('Run');
     }

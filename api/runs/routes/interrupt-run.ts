@@ -35,7 +35,7 @@ export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient)
     }
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
       cause: 'interrupted_by_api',
-      graceSeconds: limits.stopGraceDefaultSeconds,
+      graceSeconds: limits.run.stopGraceDefaultSeconds,
     });
     return { data: runView(run, deps.publicUrl) };
   });

@@ -35,7 +35,7 @@ export async function answerRuns(
   const { runs, next } = await deps.runs.list(projectId, {
     filter: { ...query, labels: query.label },
     limit,
-    maxBytes: limits.runPageMaxBytes,
+    maxBytes: limits.page.runsMaxBytes,
     after: decodeRunCursor(query.cursor),
   });
   if (next !== null) {

@@ -24,7 +24,7 @@ const schema = {
 
 export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
-  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
     const trigger = parseTrigger(deps, request);
     const caller = callerOf(request);
     const run = await loadRun(deps, request.params.runId, caller.key.projectId);

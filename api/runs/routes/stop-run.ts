@@ -18,10 +18,10 @@ const schema = {
     graceSeconds: z
       .number()
       .min(0)
-      .max(limits.stopGraceMaxSeconds)
+      .max(limits.run.stopGraceMaxSeconds)
       .optional()
       .meta({
-        description: `Time for the agent to exit cleanly. Default: ${limits.stopGraceDefaultSeconds}.`,
+        description: `Time for the agent to exit cleanly. Default: ${limits.run.stopGraceDefaultSeconds}.`,
       }),
   }),
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 415, 429, 500, 503) },
@@ -32,7 +32,7 @@ export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): voi
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
       cause: 'stopped_by_api',
-      graceSeconds: request.body.graceSeconds ?? limits.stopGraceDefaultSeconds,
+      graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
     });
     return { data: runView(run, deps.publicUrl) };
   });

@@ -23,7 +23,7 @@ const schema = {
 
 export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
-  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
     const { body, params, query } = request;
     const { idempotencyKey, config, files } = parseTrigger(deps, request);
     const caller = callerOf(request);

@@ -44,7 +44,7 @@ export function chat(
   { workflows, closing }: { workflows: WorkflowClient; closing: AbortSignal },
 ): void {
   const url = '/api/v1/flows/:flowId/chat';
-  app.post(url, { schema, bodyLimit: limits.requestBodyMaxBytes }, async (request, reply) => {
+  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
     const { message: text, stream = true, sessionId } = request.body;
     const clientMessageId = resolveIdempotencyKey({
       header: request.headers['idempotency-key'],
@@ -118,7 +118,7 @@ async function waitForTurn(
   { runId, messageId }: { runId: string; messageId: string },
   { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
 ) {
-  const timeoutMs = deps.chatWaitMs ?? limits.chatWaitMs;
+  const timeoutMs = deps.chatWaitMs ?? limits.session.chatWaitMs;
   const end = await waitForClient(reply, closing, (signal) =>
     waitForTurnEnd(deps, { runId, messageId, timeoutMs, signal, log }),
   );

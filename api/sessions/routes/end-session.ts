@@ -22,7 +22,7 @@ export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): 
     const { run } = await loadSession(deps, request.params, projectOf(request));
     await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
       cause: 'stopped_by_api',
-      graceSeconds: limits.stopGraceDefaultSeconds,
+      graceSeconds: limits.run.stopGraceDefaultSeconds,
     });
     const { sessionId } = request.params;
     return { data: { sessionId, runId: run.runId, ended: true as const } };

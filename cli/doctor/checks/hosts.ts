@@ -97,7 +97,7 @@ function reported({ name, report }: Host): Problem[] {
       message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free.`,
       advice: freeDiskSpace,
     },
-    Math.abs(clockAheadMs ?? 0) > limits.clockOffMaxMs && {
+    Math.abs(clockAheadMs ?? 0) > limits.host.clockOffMaxMs && {
       code: 'host_clock_wrong',
       message: `The clock of the host ${name} is ${offBy(clockAheadMs ?? 0)} that of Postgres.`,
       advice: setClock,

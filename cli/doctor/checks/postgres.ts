@@ -79,7 +79,7 @@ export const clockCheck: Check = {
   },
   async run(context) {
     const aheadMs = await context.postgres.clockAheadMs();
-    if (Math.abs(aheadMs) <= limits.clockOffMaxMs) return checked(['in sync with Postgres']);
+    if (Math.abs(aheadMs) <= limits.host.clockOffMaxMs) return checked(['in sync with Postgres']);
     return checked([], {
       code: 'clock_wrong',
       message: `The clock of this machine is ${offBy(aheadMs)} that of Postgres.`,

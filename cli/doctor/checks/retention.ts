@@ -5,7 +5,7 @@ import { sizeOf } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
 /** Workers purge rows every hour and blobs every day. */
-const lateMs = 2 * limits.blobGcEveryMs;
+const lateMs = 2 * limits.blob.gcEveryMs;
 const tablesShown = 6;
 
 export const retentionCheck: Check = {
@@ -43,13 +43,13 @@ export const retentionCheck: Check = {
 
 const dayMs = 24 * 3_600_000;
 const defaults = {
-  runMs: limits.runRetentionDays * dayMs,
-  sessionFilesMs: limits.sessionFileRetentionDays * dayMs,
-  webhookAttemptsMs: limits.webhookAttemptRetentionDays * dayMs,
+  runMs: limits.retention.runDays * dayMs,
+  sessionFilesMs: limits.retention.sessionFileDays * dayMs,
+  webhookAttemptsMs: limits.retention.webhookAttemptDays * dayMs,
 };
 const fixedTimes = {
-  tombstoneMs: limits.tombstoneTtlMs,
-  unreferencedBlobMs: limits.unreferencedBlobTtlMs,
+  tombstoneMs: limits.retention.tombstoneTtlMs,
+  unreferencedBlobMs: limits.blob.unreferencedTtlMs,
 };
 
 /**
@@ -67,4 +67,4 @@ function longestRetention(all: Host[]): typeof defaults | null {
 }
 
 const lateness = ({ kind, count, lateMs: late }: Overdue): string =>
-  `${count} ${kind} (for ${Math.floor(late / limits.blobGcEveryMs)} days)`;
+  `${count} ${kind} (for ${Math.floor(late / limits.blob.gcEveryMs)} days)`;

@@ -61,9 +61,9 @@ function privileges() {
 
 /** No log, because output goes to the spool file; no AutoRemove, because the exit code is read later. */
 function resourceLimits() {
-  const fileBytes = limits.spoolMaxBytes;
+  const fileBytes = limits.spool.maxBytes;
   return {
-    PidsLimit: limits.sandboxProcesses,
+    PidsLimit: limits.sandbox.processes,
     CpuShares: 512,
     OomScoreAdj: 500,
     OomKillDisable: false,

@@ -39,7 +39,7 @@ export function containerSpec(
     ExposedPorts: {},
     Healthcheck: { Test: ['NONE'] },
     StopSignal: 'SIGTERM',
-    StopTimeout: limits.stopGraceDefaultSeconds,
+    StopTimeout: limits.run.stopGraceDefaultSeconds,
     ...unattached,
     HostConfig: {
       ...hardenedHostConfig(),
@@ -47,7 +47,7 @@ export function containerSpec(
       Mounts: runMounts(spec.folders, mountSource),
       Memory: spec.memoryBytes,
       MemorySwap: spec.memoryBytes, // equal: no swap
-      NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandboxStartCpus), hostCpus),
+      NanoCpus: nanoCpus(Math.max(spec.cpus, limits.sandbox.startCpus), hostCpus),
     },
   };
 }

@@ -29,7 +29,7 @@ export interface CreateDeps {
 }
 
 export async function ensureCreated(deps: CreateDeps, spec: SandboxSpec): Promise<Created> {
-  const end = performance.now() + limits.engineCallTimeoutMs;
+  const end = performance.now() + limits.engine.callTimeoutMs;
   for (;;) {
     const created = (await create(deps, spec)) ?? (await adopt(deps.engine, spec));
     if (created !== null) return created;

@@ -10,7 +10,7 @@ const pollMs = 50;
 /** If another removal is in progress, the engine returns 409; waits until it has finished. */
 export async function remove(engine: Engine, containerId: string): Promise<void> {
   await unpauseIfGvisor(engine, containerId);
-  const end = performance.now() + limits.engineCallTimeoutMs;
+  const end = performance.now() + limits.engine.callTimeoutMs;
   for (;;) {
     try {
       return await removeOnce(engine, containerId);

@@ -29,7 +29,7 @@ export interface ProbeOptions {
 }
 
 const pollMs = 50;
-const staleAfterMs = 4 * limits.runtimeProbeMs;
+const staleAfterMs = 4 * limits.engine.runtimeProbeMs;
 
 /** Null if it can. Throws if the probe could not be made. */
 export async function probeRuntime(
@@ -79,9 +79,9 @@ async function probeSpec(
   const { instance } = engine;
   const sandbox = {
     ...{ runId: randomUUID(), projectId: '', generation: 0, hostId: '', image },
-    ...{ memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
+    ...{ memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     folders: { workspace: folder, spool: folder, config: folder, socket: folder },
-    deadline: new Date(Date.now() + limits.runtimeProbeMs),
+    deadline: new Date(Date.now() + limits.engine.runtimeProbeMs),
   };
   const [hostCpus, source] = [await engine.cpus(), await mountSource()];
   const spec = containerSpec(sandbox, { instance, hostCpus, runtime, mountSource: source });
@@ -117,7 +117,7 @@ async function runProbe(engine: Engine, spec: ContainerCreateOptions): Promise<s
 }
 
 async function waitUntilEnded(engine: Engine, id: string): Promise<void> {
-  const end = performance.now() + limits.runtimeProbeMs;
+  const end = performance.now() + limits.engine.runtimeProbeMs;
   for (;;) {
     const { status } = await inspect(engine, id);
     if (status === 'exited' || status === 'missing') return;
@@ -130,7 +130,7 @@ async function waitUntilEnded(engine: Engine, id: string): Promise<void> {
 
 /** Ends as soon as the connection is accepted or rejected. */
 const connectScript = `
-  setTimeout(() => process.exit(), ${limits.runtimeProbeMs / 2});
+  setTimeout(() => process.exit(), ${limits.engine.runtimeProbeMs / 2});
   const end = () => process.exit();
   require('net').connect('${sandboxPaths.socket}').on('close', end).on('error', end);
 `;

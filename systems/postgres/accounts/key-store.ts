@@ -81,9 +81,9 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
       input.projectId,
       input.name,
       input.createdBy,
-      key.slice(0, limits.keyShownChars),
+      key.slice(0, limits.key.shownChars),
       hashOfToken(key),
-      input.rateLimitRpm ?? limits.keyRatePerMinute,
+      input.rateLimitRpm ?? limits.key.ratePerMinute,
       input.expiresAt ?? null,
     ],
   );

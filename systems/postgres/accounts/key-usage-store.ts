@@ -87,6 +87,6 @@ async function readBounds(db: Db, projectId: string): Promise<ProjectUsage> {
 
 async function purge(db: Db): Promise<void> {
   await db.query(`delete from key_usage where day <= ${today} - $1::integer`, [
-    limits.keyUsageDays,
+    limits.key.usageDays,
   ]);
 }

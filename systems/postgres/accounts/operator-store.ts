@@ -55,7 +55,7 @@ async function invite(db: Db, name: string): Promise<SignInCode> {
        returning id, name, created_at
      )
      ${insertLinkFor(3)}`,
-    [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
+    [randomUUID(), name, hashOfToken(code), limits.operator.signInLinkMs],
   );
   if (!rows[0]) throw new Error('the operator was not stored');
   return codeOf(rows[0], code);
@@ -76,7 +76,7 @@ async function inviteFirst(db: Db, name: string): Promise<SignInCode | null> {
        returning id, name, created_at
      )
      ${insertLinkFor(3)}`,
-    [randomUUID(), name, hashOfToken(code), limits.signInLinkMs],
+    [randomUUID(), name, hashOfToken(code), limits.operator.signInLinkMs],
   );
   return rows[0] ? codeOf(rows[0], code) : null;
 }
@@ -117,7 +117,7 @@ async function signIn(
        returning operator_id
      )
      select o.id, o.name, o.created_at from started join operators o on o.id = started.operator_id`,
-    [hashOfToken(code), hashOfToken(session), limits.operatorSessionMs],
+    [hashOfToken(code), hashOfToken(session), limits.operator.sessionMs],
   );
   return rows[0] ? { operator: toOperator(rows[0]), session } : null;
 }

@@ -77,7 +77,7 @@ export type AdmissionStore = ReturnType<typeof createAdmission>;
 export function createAdmission(
   pool: Pool,
   sealer: Sealer,
-  hostStaleMs: number = limits.hostStaleMs,
+  hostStaleMs: number = limits.host.staleMs,
 ) {
   const options = { sealer, hostStaleMs };
   return {
@@ -150,7 +150,7 @@ function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): 
     context_sealed: asBytea(sealContext(sealer, runId, config.context)),
     request_id: input.requestId,
     idempotency_key: input.idempotencyKey,
-    idempotency_window: `${limits.idempotencyWindowMs} ms`,
+    idempotency_window: `${limits.idempotency.windowMs} ms`,
     merges_mcp_servers: config.mcpMode === 'merge',
     config_sealed: asBytea(sealConfig(sealer, runId, config)),
     host_stale_after: `${hostStaleMs} ms`,

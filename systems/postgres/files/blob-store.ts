@@ -37,7 +37,9 @@ export function createBlobStore(pool: Pool) {
 }
 
 function putBlob(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
-  return id.size <= limits.blobChunkBytes ? putSmall(pool, chunks, id) : putLarge(pool, chunks, id);
+  return id.size <= limits.blob.chunkBytes
+    ? putSmall(pool, chunks, id)
+    : putLarge(pool, chunks, id);
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
@@ -62,12 +64,12 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
   await inTransaction(pool, async (db) => {
     // Waits for a concurrent writer of the same content. Afterwards its blob exists, or this call
     // writes it.
-    await db.query(`set local lock_timeout = ${limits.snapshotTimeoutMs}`);
-    await db.query(`set local statement_timeout = ${limits.snapshotTimeoutMs}`);
+    await db.query(`set local lock_timeout = ${limits.snapshot.timeoutMs}`);
+    await db.query(`set local statement_timeout = ${limits.snapshot.timeoutMs}`);
     if (!(await claimBlob(db, id))) return;
     const check = createCheck(id);
     let idx = 0;
-    for await (const chunk of rechunk(chunks, limits.blobChunkBytes)) {
+    for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
       await insertChunk(db, id, { idx, data: check.add(chunk) });
       idx += 1;
     }
@@ -97,7 +99,7 @@ type QueryWithTimeout = QueryConfig & { query_timeout: number };
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
   const text = `${claim} returning xmax = 0 as "isNew"`;
   const values = [Buffer.from(sha256, 'hex'), size];
-  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshotTimeoutMs };
+  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
   const { rows } = await db.query<{ isNew: boolean }>(query);
   return rows[0]?.isNew ?? false;
 }
@@ -153,9 +155,9 @@ async function readPiece(
   sha256: string,
   { at, end }: { at: number; end: number },
 ): Promise<Buffer> {
-  const idx = Math.floor(at / limits.blobChunkBytes);
-  const first = at - idx * limits.blobChunkBytes;
-  const length = Math.min(limits.blobChunkBytes - first, end - at);
+  const idx = Math.floor(at / limits.blob.chunkBytes);
+  const first = at - idx * limits.blob.chunkBytes;
+  const length = Math.min(limits.blob.chunkBytes - first, end - at);
   const { rows } = await db.query<{ piece: Buffer }>(
     `select substring(data from $3 for $4) as piece from blob_chunks
      where sha256 = $1 and idx = $2`,
@@ -171,7 +173,7 @@ async function readSmall(db: Db, sha256s: string[]): Promise<Map<string, Buffer>
     `select encode(b.sha256, 'hex') as sha256, c.data
      from blobs b join blob_chunks c on c.sha256 = b.sha256 and c.idx = 0
      where b.sha256 = any($1::bytea[]) and b.size <= $2`,
-    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobChunkBytes],
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blob.chunkBytes],
   );
   return new Map(rows.map(({ sha256, data }) => [sha256, data]));
 }
@@ -194,7 +196,7 @@ async function findExisting(db: Db, sha256s: string[]): Promise<Set<string>> {
      select encode(here.sha256, 'hex') as sha256
      from here left join touched on touched.sha256 = here.sha256
      where touched.sha256 is not null or here.created_at >= db_clock() - $2 * interval '1 ms'`,
-    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blobTouchMs],
+    [sha256s.map((sha256) => Buffer.from(sha256, 'hex')), limits.blob.touchMs],
   );
   return new Set(rows.map((row) => row.sha256));
 }

@@ -115,11 +115,11 @@ export async function planFlowUpdate(
   const freed = changed.map(({ path }) => known.get(path)?.size ?? 0);
   const bytes = now.bytes + sum(changed.map(({ size }) => size)) - sum(freed);
   const count = now.count + changed.filter(({ path }) => !known.has(path)).length;
-  if (bytes > Math.max(limits.flowStorageBytes, now.bytes)) {
-    return { outcome: 'full', what: 'bytes', limit: limits.flowStorageBytes, current: now.bytes };
+  if (bytes > Math.max(limits.flow.storageBytes, now.bytes)) {
+    return { outcome: 'full', what: 'bytes', limit: limits.flow.storageBytes, current: now.bytes };
   }
-  if (count > Math.max(limits.flowFilesMax, now.count)) {
-    return { outcome: 'full', what: 'files', limit: limits.flowFilesMax, current: now.count };
+  if (count > Math.max(limits.flow.filesMax, now.count)) {
+    return { outcome: 'full', what: 'files', limit: limits.flow.filesMax, current: now.count };
   }
   return { outcome: 'fits', changed, version: now.version + 1, bytes, count };
 }

@@ -23,7 +23,7 @@ export async function importRuns(db: Db, missing: MissingRun[]): Promise<string[
        m."workflowId", m."runId", m."flowId", m."projectId", m."triggerType", m."sessionId",
        m."timeoutSeconds", m."startedAt", m."closedAt", $2
      )`,
-    [JSON.stringify(missing), `${limits.idempotencyWindowMs} ms`],
+    [JSON.stringify(missing), `${limits.idempotency.windowMs} ms`],
   );
   return rows.map(({ id }) => id);
 }

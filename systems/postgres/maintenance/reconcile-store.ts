@@ -114,7 +114,7 @@ const pendingWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
              > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
        )
      order by r.ended_at limit ${pageSize}`,
-    [olderThanMs, limits.webhookDelaysMs],
+    [olderThanMs, limits.webhook.delaysMs],
   );
 
 /** If several restores are pending, covers the union of their gaps. */

@@ -43,7 +43,7 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
        select project_id, key from idempotency_keys
        where expires_at < db_clock() order by expires_at limit $1
      ) and expires_at < db_clock()`,
-    [limits.retentionBatchRows],
+    [limits.retention.batchRows],
   );
   return rowCount ?? 0;
 }
@@ -64,7 +64,7 @@ async function removeFrames(db: Db, runId: string): Promise<number> {
     `delete from frames where run_id = $1 and seq in (
        select seq from frames where run_id = $1 order by seq limit $2
      )`,
-    [runId, limits.retentionBatchRows],
+    [runId, limits.retention.batchRows],
   );
   return rowCount ?? 0;
 }
@@ -101,7 +101,7 @@ async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {
        select run_id, delivery, attempt from webhook_attempts
        where started_at < ${before('$1')} order by started_at limit $2
      )`,
-    [retentionMs, limits.retentionBatchRows],
+    [retentionMs, limits.retention.batchRows],
   );
   return rowCount ?? 0;
 }
@@ -162,7 +162,7 @@ async function unreferencedBlobs(
     `select encode(b.sha256, 'hex') as sha256, ${isCollectable} as "isUnreferenced"
      from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
      order by b.sha256`,
-    [retentionMs, Buffer.from(after, 'hex'), limits.retentionBatchRows],
+    [retentionMs, Buffer.from(after, 'hex'), limits.retention.batchRows],
   );
   const last = rows.at(-1)?.sha256;
   if (last === undefined) return null;

@@ -22,7 +22,7 @@ export function changeLabels(
     const before = await lockLabels(db, runId);
     if (before === null) return { outcome: 'gone' };
     const labels = changedLabels(before, change);
-    if (Object.keys(labels).length > limits.labelsMax) return { outcome: 'too-many' };
+    if (Object.keys(labels).length > limits.label.maxCount) return { outcome: 'too-many' };
     const text = 'update runs set labels = $2 where id = $1';
     await db.query(text, [runId, JSON.stringify(labels)]);
     const run = await findRun(db, runId);

@@ -46,7 +46,7 @@ export interface MessageEnd {
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
 /** The messages of users to sessions. */
-export function createMessageStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
+export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
     store: (message: NewMessage) => storeMessage(pool, message, hostStaleMs),
     /**
@@ -87,7 +87,7 @@ async function storeMessage(
     message.messageId,
     message.clientMessageId,
     message.text,
-    limits.sessionQueueMax,
+    limits.session.queueMax,
     `${hostStaleMs} ms`,
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });

@@ -39,7 +39,7 @@ type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
 /** The life cycle of a session's sandboxes, and their turns. */
-export function createTurnStore(pool: Pool, hostStaleMs: number = limits.hostStaleMs) {
+export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
     claimSlot: (runId: string, after: number) => claimSlot(pool, { runId, after, hostStaleMs }),
     /** The frames that announce the start; null if it was announced before. */
@@ -149,7 +149,7 @@ async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Pr
     cross join lateral claim_turn(l.run_id, $2, l.lease_token, $4) t
     left join session_messages m on m.id = t.message_id
     where l.run_id = $1 and l.lease_token = $3`;
-  const values = [runId, generation, token, limits.turnTriesMax];
+  const values = [runId, generation, token, limits.session.turnTriesMax];
   const row = (await db.query<ClaimRow>({ name: 'claim_turn', text, values })).rows[0];
   if (!row) throw new Error('the lease of the log is lost');
   if (row.outcome !== 'turn') return { outcome: row.outcome };
@@ -188,7 +188,7 @@ async function failCurrentTurn(
   const text = `
     update session_messages m set delivery_attempts = $4, error = coalesce(m.error, $6)
     where m.id = $1 and m.run_id = $2 and m.generation = $3 and ${leaseIsCurrent('m.run_id', '$5')}`;
-  await db.query(text, [messageId, runId, generation, limits.turnTriesMax, token, error]);
+  await db.query(text, [messageId, runId, generation, limits.session.turnTriesMax, token, error]);
 }
 
 async function releaseSandbox(
@@ -200,7 +200,7 @@ async function releaseSandbox(
   const { rows } = await db.query<{ gone: boolean }>(text, [
     runId,
     generation,
-    limits.turnTriesMax,
+    limits.session.turnTriesMax,
     error,
   ]);
   return rows[0]?.gone ?? false;

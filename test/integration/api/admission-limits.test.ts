@@ -195,9 +195,9 @@ test('a host gets runs of its flows until its heartbeat is stale', async () => {
   // A full and draining host is not offline: the run waits for a slot.
   await hosts.setDraining(host.hostId, true);
   expect((await trigger(tenant)).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.hostStaleMs - 1));
+  await setDatabaseClock(world.database.pool, later(limits.host.staleMs - 1));
   expect((await trigger(tenant, withKey('seen'))).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.hostStaleMs));
+  await setDatabaseClock(world.database.pool, later(limits.host.staleMs));
   await expectRefused(() => trigger(tenant), offline);
   expect((await trigger(tenant, withKey('seen'))).status).toBe(200);
   await hosts.renew(host);
@@ -207,10 +207,10 @@ test('a host gets runs of its flows until its heartbeat is stale', async () => {
 test('an idempotency key is valid for 24 hours, then admits another run', async () => {
   const tenant = await world.tenant();
   const first = await trigger(tenant, withKey('daily'));
-  await setDatabaseClock(world.database.pool, later(limits.idempotencyWindowMs - 1));
+  await setDatabaseClock(world.database.pool, later(limits.idempotency.windowMs - 1));
   const last = await trigger(tenant, withKey('daily'));
   expect([last.status, last.json.data.runId]).toEqual([200, first.json.data.runId]);
-  await setDatabaseClock(world.database.pool, later(limits.idempotencyWindowMs));
+  await setDatabaseClock(world.database.pool, later(limits.idempotency.windowMs));
   const anew = await trigger(tenant, withKey('daily'));
   expect(anew.status).toBe(201);
   expect(anew.json.data.runId).not.toBe(first.json.data.runId);

@@ -84,7 +84,7 @@ test('limits database lookups of unknown keys', async () => {
     statuses.push(...(await Promise.all(batch)).map(({ statusCode }) => statusCode));
   }
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
-  expect(lookups).toBeLessThanOrEqual(limits.unknownKeysPerMinute + atOnce);
+  expect(lookups).toBeLessThanOrEqual(limits.unknownKey.perMinute + atOnce);
   expect((await caller(counting, tenant.key)('/api/v1/flows')).status).toBe(200);
 });
 
@@ -103,7 +103,7 @@ test('writes the last use of keys in batches', async () => {
   const began = performance.now();
   for (let i = 0; i < 10; i += 1) await caller(own, fresh.key)('/api/v1/flows');
   await own.close();
-  const rounds = Math.floor((performance.now() - began) / limits.keyTouchEveryMs) + 1;
+  const rounds = Math.floor((performance.now() - began) / limits.key.touchEveryMs) + 1;
   expect(writes.length).toBeGreaterThanOrEqual(1);
   expect(writes.length).toBeLessThanOrEqual(rounds);
   expect(writes.every((keyIds) => keyIds.length === 1)).toBe(true);

@@ -12,7 +12,7 @@ import { useSessions } from './use-sessions.ts';
 const { world, api, tenant, chatOf, chat, open, messages } = useSessions();
 
 describe('a message', () => {
-  const bytes = limits.promptMaxBytes;
+  const bytes = limits.text.promptMaxBytes;
 
   test.each([
     ['of one byte', { message: 'x' }],
@@ -126,11 +126,11 @@ test('queues at most fifty messages behind the current one', async () => {
   const { sessionId, runId } = await open();
   await chat({ message: 'At work.', sessionId });
   await sessionWorker(world, runId).begin();
-  const waiting = Array.from({ length: limits.sessionQueueMax + 3 }, () =>
+  const waiting = Array.from({ length: limits.session.queueMax + 3 }, () =>
     chat({ message: 'Waits.', sessionId }),
   );
   const answers = await Promise.all(waiting);
-  const [limit, current] = [limits.sessionQueueMax, limits.sessionQueueMax];
+  const [limit, current] = [limits.session.queueMax, limits.session.queueMax];
   const refused = answers.filter(({ status }) => status !== 202);
   expect(refused.map(({ status, json }) => [status, json.error])).toEqual(
     Array.from({ length: 3 }, () => [
@@ -138,7 +138,7 @@ test('queues at most fifty messages behind the current one', async () => {
       { code: 'QUEUE_FULL', limit, current, message: expect.any(String) },
     ]),
   );
-  expect(await messages(runId)).toBe(1 + limits.sessionQueueMax);
+  expect(await messages(runId)).toBe(1 + limits.session.queueMax);
 });
 
 describe('an answer that waits for the turn', () => {

@@ -49,12 +49,12 @@ test('a rejected run stores no files, and a replay stores none again', async () 
   // Errors that do not depend on the cap are reported first.
   await pool.query('update flows set storage_bytes = $2 where id = $1', [
     full.flowId,
-    limits.flowStorageBytes,
+    limits.flow.storageBytes,
   ]);
   const tooMuch = await caller(api, full.key)(`/api/v1/flows/${full.flowId}/runs`, {
     body: { prompt: 'Go', files: [utf8('a')] },
   });
-  expect([tooMuch.status, tooMuch.json.error.limit]).toEqual([400, limits.flowStorageBytes]);
+  expect([tooMuch.status, tooMuch.json.error.limit]).toEqual([400, limits.flow.storageBytes]);
 
   const key = { idempotencyKey: randomUUID() };
   const first = await trigger([utf8('a', 'first')], key);

@@ -42,10 +42,10 @@ describe('.flowignore', () => {
     const answer = await trigger([evil, utf8(`${'a/'.repeat(120)}c`)]);
     expect(answer).toMatchObject({ status: 400, json: { error: { code: 'VALIDATION_ERROR' } } });
     expect(performance.now() - began).toBeLessThan(15_000);
-    const long = utf8('.flowignore', '#'.repeat(limits.flowIgnoreMaxBytes + 1));
+    const long = utf8('.flowignore', '#'.repeat(limits.flow.ignoreMaxBytes + 1));
     expect((await trigger([long])).status).toBe(400);
     expect(
-      (await trigger([utf8('.flowignore', '#'.repeat(limits.flowIgnoreMaxBytes))])).status,
+      (await trigger([utf8('.flowignore', '#'.repeat(limits.flow.ignoreMaxBytes))])).status,
     ).toBe(201);
   });
 });

@@ -89,4 +89,4 @@ describe.each(Object.entries(requests))('for %s', (_name, request) => {
 });
 
 /** Half of the polls until the timeout. */
-const few = limits.evictionTimeoutMs / limits.evictionPollMs / 2;
+const few = limits.eviction.timeoutMs / limits.eviction.pollMs / 2;

@@ -87,7 +87,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open 
   test('limits a flow to 500 MiB', async () => {
     const give = await open();
     await give([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
-    const limit = limits.flowStorageBytes;
+    const limit = limits.flow.storageBytes;
     await used(limit - 7, 2);
     await expectFull(() => give([utf8('new', '12345678')]), limit, limit - 7);
     const fits = [utf8('new', '12345678'), utf8('old', '1234'), utf8('a.mine', 'x'.repeat(100))];
@@ -99,7 +99,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open 
 
   test('limits a flow to 10 000 files', async () => {
     const give = await open();
-    const limit = limits.flowFilesMax;
+    const limit = limits.flow.filesMax;
     await used(0, limit - 1);
     await expectFull(() => give([utf8('a', ''), utf8('b', '')]), limit, limit - 1);
     expect((await give([utf8('a', '')])).status).toBe(successStatus);
@@ -108,7 +108,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open 
 
   test('limits a request to a hundred files', async () => {
     const give = await open();
-    const files = Array.from({ length: limits.filesPerRequestMax + 1 }, (_, n) =>
+    const files = Array.from({ length: limits.file.perRequestMax + 1 }, (_, n) =>
       utf8(`f${n}`, ''),
     );
     const before = await stored();
@@ -119,7 +119,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open 
 
   test('enforces the limits for concurrent requests', async () => {
     const gives = await Promise.all(Array.from({ length: 4 }, open));
-    await used(limits.flowStorageBytes - 35);
+    await used(limits.flow.storageBytes - 35);
     const given = gives.flatMap((give, n) =>
       Array.from({ length: 5 }, (_, k) => give([utf8(`f${n}-${k}`, '1234567890')])),
     );
@@ -129,7 +129,7 @@ describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open 
       ...Array.from({ length: 17 }, () => 400),
     ]);
     expect(await stored()).toMatchObject({
-      ...{ bytes: limits.flowStorageBytes - 5, count: 3, files: 3 },
+      ...{ bytes: limits.flow.storageBytes - 5, count: 3, files: 3 },
       messages: successStatus === 202 ? 3 : 0,
     });
   });

@@ -43,7 +43,7 @@ describe('limits', () => {
 
   test('500 MiB per flow, with limit and current in the error', async () => {
     await trigger([utf8('.flowignore', '*.mine'), utf8('old', '12345')]);
-    const limit = limits.flowStorageBytes;
+    const limit = limits.flow.storageBytes;
     await used(limit - 7, 2);
     const over = await trigger([utf8('new', '12345678')]);
     expect(over).toMatchObject({
@@ -61,7 +61,7 @@ describe('limits', () => {
   });
 
   test('10 000 files per flow', async () => {
-    const limit = limits.flowFilesMax;
+    const limit = limits.flow.filesMax;
     await used(0, limit - 1);
     const over = await trigger([utf8('a', ''), utf8('b', '')]);
     expect(over).toMatchObject({ status: 400, json: { error: { limit, current: limit - 1 } } });
@@ -70,7 +70,7 @@ describe('limits', () => {
   });
 
   test('are never exceeded by concurrent requests', async () => {
-    await used(limits.flowStorageBytes - 35);
+    await used(limits.flow.storageBytes - 35);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => trigger([utf8(`f${n}`, '1234567890')])),
     );
@@ -78,7 +78,7 @@ describe('limits', () => {
       ...Array.from({ length: 3 }, () => 201),
       ...Array.from({ length: 17 }, () => 400),
     ]);
-    expect((await storage()).usedBytes).toBe(limits.flowStorageBytes - 5);
+    expect((await storage()).usedBytes).toBe(limits.flow.storageBytes - 5);
     expect(await counts()).toEqual({ runs: 3, files: 3 });
   });
 });

@@ -78,7 +78,7 @@ const counted: [status: number, method: string, path: () => string, body?: unkno
   [404, 'GET', () => `/api/v1/runs/${randomUUID()}/stream`],
   [405, 'PUT', () => '/api/v1/flows'],
   [410, 'POST', () => `/api/v1/runs/${runId}/messages`, { message: 'Hi' }],
-  [413, 'POST', () => `/api/v1/runs/${runId}/stop`, ' '.repeat(limits.bodyMaxBytes + 1)],
+  [413, 'POST', () => `/api/v1/runs/${runId}/stop`, ' '.repeat(limits.http.smallBodyMaxBytes + 1)],
 ];
 
 test.each(counted)(

@@ -109,11 +109,11 @@ test.each([
 });
 
 test('accepts a prompt of 1 MiB, rejects one byte more, and answers 413 to a body over the limit', async () => {
-  const prompt = 'é'.repeat(limits.promptMaxBytes / 2);
+  const prompt = 'é'.repeat(limits.text.promptMaxBytes / 2);
   expect((await call(runs, { body: { prompt } })).status).toBe(201);
   expectError(await call(runs, { body: { prompt: `${prompt}x` } }), 400, 'VALIDATION_ERROR');
   const tooLarge = await call(`/api/v1/runs/${tenant.flowId}/stop`, {
-    body: ' '.repeat(limits.bodyMaxBytes + 1),
+    body: ' '.repeat(limits.http.smallBodyMaxBytes + 1),
   });
   expectError(tooLarge, 413, 'PAYLOAD_TOO_LARGE');
 });

@@ -94,7 +94,7 @@ test('returns the requested number of runs, 50 by default, at most 200', async (
 test('ends a page early if its results are too long, and loses none', async () => {
   const { ask, run } = await newTenant();
   const ids = [await run(), await run(), await run(), await run()].reverse();
-  for (const runId of ids) await set(runId, 'result', 'x'.repeat(limits.runPageMaxBytes / 2));
+  for (const runId of ids) await set(runId, 'result', 'x'.repeat(limits.page.runsMaxBytes / 2));
   const first = await ask('/api/v1/runs');
   const second = await ask(nextOf(first) ?? '');
   expect([idsOf(first), idsOf(second)]).toEqual([ids.slice(0, 2), ids.slice(2)]);

@@ -32,7 +32,7 @@ test('pings every 15 seconds, with a comment', async () => {
   const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
   const began = performance.now();
   await expect.poll(() => client.comments).toEqual(['ping']);
-  expect(performance.now() - began).toBeGreaterThan(limits.streamPingMs - 1_000);
+  expect(performance.now() - began).toBeGreaterThan(limits.stream.pingMs - 1_000);
   client.leave();
 });
 
@@ -42,7 +42,7 @@ test('limits a key to 200 streams over all processes, and releases slots', async
   const other = await world.start();
   const address = (i: number) => `${(i % 2 === 0 ? api : other).url}${pathOf(log.runId)}`;
   const clients = await Promise.all(
-    Array.from({ length: limits.streamsPerKey }, (_, i) =>
+    Array.from({ length: limits.stream.perKey }, (_, i) =>
       openStream(address(i), { key: own.key }),
     ),
   );
@@ -52,8 +52,8 @@ test('limits a key to 200 streams over all processes, and releases slots', async
     expect(refused.status).toBe(429);
     expect(refused.json.error).toMatchObject({
       code: 'STREAM_LIMIT',
-      limit: limits.streamsPerKey,
-      current: limits.streamsPerKey,
+      limit: limits.stream.perKey,
+      current: limits.stream.perKey,
     });
   }
   clients[0]?.leave();
@@ -80,7 +80,7 @@ test('limits a project to 1 000 streams over all keys and processes', async () =
     openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
   // All but a few belong to other processes.
   const seats = createStreamSlots(world.redis.redis, world.redis);
-  const otherSlots = Array.from({ length: limits.streamsPerProject - keys.length }, (_, n) =>
+  const otherSlots = Array.from({ length: limits.stream.perProject - keys.length }, (_, n) =>
     seats.claim({ slotId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
   );
   expect(new Set((await Promise.all(otherSlots)).map((taken) => taken?.allowed))).toEqual(
@@ -115,7 +115,7 @@ test('a stopping process asks readers to reconnect, without loss', async () => {
   expect(performance.now() - began).toBeLessThan(15_000);
   for (const client of clients) {
     await client.closed;
-    expect(client.retry).toBe(limits.streamRetryAtShutdownMs);
+    expect(client.retry).toBe(limits.stream.retryAtShutdownMs);
     expect(client.names()).not.toContain('finished');
   }
   await log.write([assistant('two')]);

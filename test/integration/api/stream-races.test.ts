@@ -92,7 +92,7 @@ test('disconnects a stalled reader without delaying others', async () => {
     await log.write(Array.from({ length: 20 }, () => assistant(text)));
   }
   await good.until((events) => events.at(-1)?.id === '800');
-  await expect.poll(() => openSockets(api), { timeout: limits.streamStallMs + 30_000 }).toBe(1);
+  await expect.poll(() => openSockets(api), { timeout: limits.stream.stallMs + 30_000 }).toBe(1);
   stalled.resume();
   await stalled.closed;
   expect(stalled.names()).not.toContain('finished');

@@ -48,7 +48,7 @@ async function callWithUnknownKey(
 /** The statuses of more unknown keys than are permitted, with a header per request. */
 async function callOften(api: ApiProcess, from: string, forwardedFor: (n: number) => string) {
   const statuses: number[] = [];
-  for (let sent = 0; sent < limits.unknownKeysPerMinute + 50; sent += 50) {
+  for (let sent = 0; sent < limits.unknownKey.perMinute + 50; sent += 50) {
     const batch = Array.from({ length: 50 }, (_, n) =>
       callWithUnknownKey(api, { from, forwardedFor: forwardedFor(sent + n) }),
     );
@@ -115,7 +115,7 @@ test('follows a proxy to its new address, and stops trusting the previous one', 
   });
   await expect.poll(() => isTrusted('172.18.0.9')).toBe(true);
   address = '172.18.0.11';
-  now += limits.proxyNameTtlMs + 1;
+  now += limits.http.proxyNameTtlMs + 1;
   await expect.poll(() => isTrusted('172.18.0.11')).toBe(true);
   expect(isTrusted('172.18.0.9')).toBe(false);
 });

@@ -137,7 +137,7 @@ describe('a session continues as new', () => {
     });
     const handle = await world.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
     await handle.signal('message', { messageId: 'm-1' });
-    for (let generation = 1; generation <= limits.sessionCrashesMax; generation += 1) {
+    for (let generation = 1; generation <= limits.session.crashesMax; generation += 1) {
       await expect.poll(() => ends).toHaveLength(generation);
       await handle.signal('hostLost', { generation });
     }

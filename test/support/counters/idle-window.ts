@@ -78,7 +78,7 @@ export function idleMinute(
   { session, none, actions }: { session: IdleWindow; none: IdleWindow; actions: Counters },
   intervalOf: (timer: SandboxTimer) => number,
 ): Counters {
-  const passes = minuteMs / limits.reconcileEveryMs;
+  const passes = minuteMs / limits.reconciler.everyMs;
   const ofPasses = combine(session.named, none.named, (one, other) => (one - other) * passes);
   const named: Record<string, number> = { ...ofPasses, ...actions };
   let commits = (session.commits - none.commits) * passes;

@@ -12,7 +12,7 @@ import type { CountedSession } from './workloads.ts';
 const reconcileEveryMs = 250;
 const leaseMs = 1_500;
 const intervalOf = ({ system, everyMs }: SandboxTimer): number =>
-  system === 'worker' ? leaseMs / limits.leaseRenewals : everyMs;
+  system === 'worker' ? leaseMs / limits.log.leaseRenewals : everyMs;
 
 const passWithinMs = 60_000;
 const passStart = 'select pg_try_advisory_lock(';

@@ -33,9 +33,9 @@ export const sandboxTimers: readonly SandboxTimer[] = [
   {
     system: 'worker',
     name: 'update run_logs set lease_expires_at',
-    everyMs: limits.leaseMs / limits.leaseRenewals,
+    everyMs: limits.log.leaseMs / limits.log.leaseRenewals,
   },
-  { system: 'docker', name: inspection, everyMs: limits.exitPollMs },
+  { system: 'docker', name: inspection, everyMs: limits.sandbox.exitPollMs },
 ];
 
 /**

@@ -44,16 +44,16 @@ describe('a configuration', () => {
       webhook: { caFile: null, allowPrivate: [] },
       egress: { allowPrivate: [] },
       times: {
-        runTimeoutMs: limits.runTimeoutMs,
-        stallTimeoutMs: limits.stallTimeoutMs,
-        afterResultGraceMs: limits.afterResultGraceMs,
-        noCapacityTimeoutMs: limits.noCapacityTimeoutMs,
-        reconcileEveryMs: limits.reconcileEveryMs,
-        leaseMs: limits.leaseMs,
-        sessionIdleMs: limits.sessionIdleMs,
-        sessionAttendedIdleMs: limits.sessionAttendedIdleMs,
-        sessionPauseAfterMs: limits.sessionPauseAfterMs,
-        sessionTurnsPerHistory: limits.sessionTurnsPerHistory,
+        runTimeoutMs: limits.run.timeoutMs,
+        stallTimeoutMs: limits.run.stallTimeoutMs,
+        afterResultGraceMs: limits.run.afterResultGraceMs,
+        noCapacityTimeoutMs: limits.run.noCapacityTimeoutMs,
+        reconcileEveryMs: limits.reconciler.everyMs,
+        leaseMs: limits.log.leaseMs,
+        sessionIdleMs: limits.session.idleMs,
+        sessionAttendedIdleMs: limits.session.attendedIdleMs,
+        sessionPauseAfterMs: limits.session.pauseAfterMs,
+        sessionTurnsPerHistory: limits.session.turnsPerHistory,
       },
     });
     expect(worker.temporal).toMatchObject({ address: '127.0.0.1:7233', namespace: 'default' });
@@ -131,7 +131,7 @@ describe('a configuration', () => {
       webhook: { caFile: '/etc/ca.crt' },
       egress: { allowPrivate: ['127.0.0.1:9000', '[::1]:9000', 'tracker.internal:443'] },
       logLevel: 'debug',
-      times: { runTimeoutMs: 1_500, leaseMs: limits.leaseMs },
+      times: { runTimeoutMs: 1_500, leaseMs: limits.log.leaseMs },
       temporal: { namespace: 'flows' },
     });
   });
@@ -259,7 +259,7 @@ describe('an error names the invalid settings, but no value', () => {
 test('limits DATA_DIR so that socket paths fit', () => {
   const longest = `/${'d'.repeat(82)}`;
   expect(readWorkerConfig({ ...env, DATA_DIR: longest }).dataDir).toBe(longest);
-  expect(`${longest}/s/0123456789ab/x`).toHaveLength(limits.socketPathMaxBytes);
+  expect(`${longest}/s/0123456789ab/x`).toHaveLength(limits.sandbox.socketPathMaxBytes);
 });
 
 test('the command line reads all of its settings from one source', () => {

@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits.ts';
 import { cpuTimeMs } from '../../support/cpu-time.ts';
 
 const deep = 100_000;
-const long = 'x'.repeat(limits.agentLineMaxBytes);
+const long = 'x'.repeat(limits.spool.lineMaxBytes);
 const assistant = (content: string) => `{"type":"assistant","message":{"content":[${content}]}}`;
 
 const poison: [string, string][] = [
@@ -60,7 +60,7 @@ test('replaces lone surrogates', () => {
 
 test('a truncated line has its length and start', () => {
   const line = truncatedLine(`{"type":"assistant","${long}`, 50_000_000);
-  expect(line.length).toBeLessThan(2 * limits.truncatedLineHeadChars);
+  expect(line.length).toBeLessThan(2 * limits.spool.truncatedHeadChars);
   const { frames, facts } = readAgentLine(line);
   expect(frames).toEqual([
     {

@@ -154,20 +154,20 @@ describe('limits on questions', () => {
     Array.from({ length: count }, (_, n) => askLine(`q${n}`));
 
   test('denies a question above the limit', () => {
-    const full = readLines(many(limits.interactionsMax));
+    const full = readLines(many(limits.interaction.openMax));
     expect(full.state).toMatchObject({ denials: [] });
-    expect(full.state.questions).toHaveLength(limits.interactionsMax);
-    const over = readLines(many(limits.interactionsMax + 1));
+    expect(full.state.questions).toHaveLength(limits.interaction.openMax);
+    const over = readLines(many(limits.interaction.openMax + 1));
     expect(over.state.questions).toEqual(full.state.questions);
     expect(over.state.denials).toEqual([
-      { requestId: `q${limits.interactionsMax}`, of: 'permission' },
+      { requestId: `q${limits.interaction.openMax}`, of: 'permission' },
     ]);
     expect(over.events).toEqual(full.events);
   });
 
   test('limits the pending denials', () => {
     const lines = Array.from({ length: 1_000 }, (_, n) => askLine(`q${n}`, {}));
-    expect(readLines(lines).state.denials).toHaveLength(limits.interactionsMax);
+    expect(readLines(lines).state.denials).toHaveLength(limits.interaction.openMax);
   });
 
   const questions = (count: number, chars = 5) => ({
@@ -177,11 +177,11 @@ describe('limits on questions', () => {
     })),
   });
   test.each([
-    ['as many as allowed', questions(limits.questionsMax), true],
-    ['one more', questions(limits.questionsMax + 1), false],
+    ['as many as allowed', questions(limits.interaction.questionsMax), true],
+    ['one more', questions(limits.interaction.questionsMax + 1), false],
     ['none', questions(0), false],
-    ['as long as allowed', questions(1, limits.questionMaxChars), true],
-    ['one character more', questions(1, limits.questionMaxChars + 1), false],
+    ['as long as allowed', questions(1, limits.interaction.questionMaxChars), true],
+    ['one character more', questions(1, limits.interaction.questionMaxChars + 1), false],
     ['one without its text', { questions: [{ question: '' }] }, false],
     ['too much other data', { ...questions(1), more: 'x'.repeat(64 * 1024) }, false],
   ])('in one request: %s', (_what, input, isShown) => {

@@ -60,7 +60,7 @@ describe('its limits', () => {
     const deep = Array.from({ length: 6_000 }, (_, index) => `d/e/${index}`);
     const top = Array.from({ length: 100 }, (_, index) => `top-${index}`);
     const nodes = all(treeOf(...deep, ...top));
-    expect(nodes).toHaveLength(limits.fileTreeMaxNodes);
+    expect(nodes).toHaveLength(limits.fileTree.maxNodes);
     expect(nodes.filter((node) => node.path.startsWith('top-'))).toHaveLength(100);
     expect(all(treeOf(...deep.slice(0, 4_998)))).toHaveLength(5_000);
   });
@@ -75,7 +75,7 @@ describe('its limits', () => {
     const files = Array.from({ length: 200_000 }, (_, index) => ({
       path: `${index % 100}/${index}`,
     }));
-    expect(all(fileTree(files))).toHaveLength(limits.fileTreeMaxNodes);
+    expect(all(fileTree(files))).toHaveLength(limits.fileTree.maxNodes);
     expect(cpuTimeMs(() => void fileTree(files))).toBeLessThan(5_000);
   });
 });

@@ -83,7 +83,7 @@ describe('an idle minute', () => {
 
   test('has the calls of passes and of timers at their intervals in production', () => {
     const session = windowOf(pass());
-    const passesPerMinute = 60_000 / limits.reconcileEveryMs;
+    const passesPerMinute = 60_000 / limits.reconciler.everyMs;
     expect(idleMinute({ session, none, actions: {} }, () => intervalMs)).toEqual({
       commits: passesPerMinute + 12,
       statements: passesPerMinute + 12,

@@ -27,7 +27,7 @@ export function createRetentionJob(
       webhookAttempts: await inBatches(() =>
         retention.webhookAttempts(retentionTimes.webhookAttemptsMs),
       ),
-      deletedRuns: await inBatches(() => retention.tombstone(limits.tombstoneTtlMs)),
+      deletedRuns: await inBatches(() => retention.tombstone(limits.retention.tombstoneTtlMs)),
     };
     const counts = Object.entries(purged).filter(([, { rows }]) => rows > 0);
     const rows = Object.fromEntries(counts.map(([kind, count]) => [kind, count.rows]));
@@ -36,7 +36,7 @@ export function createRetentionJob(
   }
 
   async function purgeBlobs(): Promise<boolean> {
-    const page = await retention.unreferencedBlobs(limits.unreferencedBlobTtlMs, blobsAfter);
+    const page = await retention.unreferencedBlobs(limits.blob.unreferencedTtlMs, blobsAfter);
     if (page) await removeAll(page);
     blobsAfter = page?.last ?? '';
     return page === null;
@@ -45,15 +45,15 @@ export function createRetentionJob(
   async function removeAll({ unreferenced }: BlobPage): Promise<void> {
     let removed = 0;
     for (const sha256 of unreferenced) {
-      if (await retention.removeBlob(limits.unreferencedBlobTtlMs, sha256)) removed += 1;
+      if (await retention.removeBlob(limits.blob.unreferencedTtlMs, sha256)) removed += 1;
     }
     if (removed > 0) logger.info({ blobs: removed }, 'retention_applied');
   }
 
   return async () => {
     const now = deps.now().getTime();
-    if (now >= nextAt && (await purgeRows())) nextAt = now + limits.retentionEveryMs;
-    if (now >= nextBlobsAt && (await purgeBlobs())) nextBlobsAt = now + limits.blobGcEveryMs;
+    if (now >= nextAt && (await purgeRows())) nextAt = now + limits.retention.everyMs;
+    if (now >= nextBlobsAt && (await purgeBlobs())) nextBlobsAt = now + limits.blob.gcEveryMs;
   };
 }
 

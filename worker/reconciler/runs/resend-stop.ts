@@ -32,7 +32,7 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   };
 }
 
-const graceMs = limits.stopGraceDefaultSeconds * 1_000;
+const graceMs = limits.run.stopGraceDefaultSeconds * 1_000;
 
 async function endStuck(deps: ReconcilerDeps, run: Run): Promise<void> {
   await deps.temporal.terminate(run.workflowId, 'it could not end its run');

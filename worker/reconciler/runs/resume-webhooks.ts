@@ -16,7 +16,7 @@ export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<voi
   if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
   const { runId, requestId } = run;
   const firstAttempt = (await attemptsMade(deps, run)) + 1;
-  if (firstAttempt > limits.webhookAttempts) return deps.webhooks.drop(runId);
+  if (firstAttempt > limits.webhook.attempts) return deps.webhooks.drop(runId);
   // A completed workflow has delivered it or given up, in a time that the database has lost.
   if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });

@@ -27,7 +27,7 @@ interface LeaseDeps {
   logger: Logger;
 }
 
-const renewalsPerLease = limits.leaseRenewals;
+const renewalsPerLease = limits.log.leaseRenewals;
 
 /** The lease with the position of this generation. Null if a later sandbox of the run exists. */
 export async function takeSandboxLease(

@@ -94,7 +94,7 @@ function createPauser(
     return session.turns.current() === null && !isInTurn && backgroundTasks === 0;
   };
   const hasWork = () => deps.turns.hasWork(ref.runId);
-  const afterMs = deps.pauseAfterMs ?? limits.sessionPauseAfterMs;
+  const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
   return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
     { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },

@@ -13,7 +13,7 @@ export function projectModelSource(
   let last: { model: ModelUpstream | null; readAt: number } | null = null;
   return async () => {
     const at = now().getTime();
-    if (last !== null && at - last.readAt < limits.projectModelTtlMs) return last.model;
+    if (last !== null && at - last.readAt < limits.project.modelTtlMs) return last.model;
     try {
       last = { model: await projects.readModel(projectId), readAt: at };
     } catch (error) {

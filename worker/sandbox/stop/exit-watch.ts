@@ -20,7 +20,7 @@ export interface ExitWatch {
   stop(): void;
 }
 
-const pollMs = limits.exitPollMs;
+const pollMs = limits.sandbox.exitPollMs;
 const fastPollMs = 50;
 
 /**

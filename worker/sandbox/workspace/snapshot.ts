@@ -34,7 +34,7 @@ export async function snapshotWorkspace(
   {
     ref,
     root,
-    maxFiles = limits.snapshotMaxFiles,
+    maxFiles = limits.snapshot.maxFiles,
   }: { ref: SnapshotRef; root: string; maxFiles?: number },
 ): Promise<{ files: number; skipped: number }> {
   if (!(await isFolder(root))) return { files: 0, skipped: 0 };
@@ -63,7 +63,7 @@ async function isFolder(path: string): Promise<boolean> {
 async function readEntries(root: string, maxFiles: number) {
   const entries: FileEntry[] = [];
   const skips = createSkips();
-  let bytesLeft: number = limits.snapshotMaxBytes;
+  let bytesLeft: number = limits.snapshot.maxBytes;
   for await (const found of walkWorkspace(root, { maxDepth, maxEntries, heavy: 'last' })) {
     const reason = skipReason(found, entries.length >= maxFiles);
     if (reason !== null) {

@@ -19,9 +19,9 @@ export async function storeFile(
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.nlink > 1) return { outcome: 'missing' };
-    const limit = limits.snapshotMaxBytes;
+    const limit = limits.snapshot.maxBytes;
     if (stats.size > limit) return { outcome: 'too_large', size: stats.size, limit };
-    const isSmall = stats.size <= limits.fileMaxBytes;
+    const isSmall = stats.size <= limits.file.maxBytes;
     const content = isSmall ? await intoMemory(file, stats.size) : fromDisk(file, stats.size);
     const { sha256, read: size } = await digestOf(content());
     if (!isSmall && size !== stats.size)

@@ -41,7 +41,7 @@ export function watchFileTree(
       const began = performance.now();
       await publishChange();
       const tookMs = performance.now() - began;
-      await sleep(Math.max(limits.fileTreeEveryMs, restPerScan * tookMs), stopping.signal);
+      await sleep(Math.max(limits.fileTree.everyMs, restPerScan * tookMs), stopping.signal);
       await notifier.waitAtMost(idlePollMs, stopping.signal);
     }
   }
@@ -64,9 +64,9 @@ async function readTree(root: string): Promise<string | null> {
   const files: { path: string }[] = [];
   const signal = AbortSignal.timeout(budgetMs);
   const found = walkWorkspace(root, {
-    maxDepth: limits.fileTreeMaxDepth,
+    maxDepth: limits.fileTree.maxDepth,
     heavy: 'never',
-    maxEntries: 4 * limits.fileTreeMaxNodes,
+    maxEntries: 4 * limits.fileTree.maxNodes,
     signal,
   });
   try {

@@ -42,7 +42,7 @@ const full = {
 test('creates a flow with the given fields and defaults; API keys list it', async () => {
   expect(await newFlow()).toMatchObject({
     ...{ projectId: tenant.projectId, prompt: null, instructions: null, envNames: [], version: 1 },
-    resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
+    resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     limits: { maxTurns: null, maxBudgetUsd: null },
   });

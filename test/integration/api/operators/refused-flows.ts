@@ -7,7 +7,7 @@ export const refusedFlows: [given: Record<string, unknown>, says: string][] = [
   [{ name: '' }, 'body.name'],
   [{ description: 'd'.repeat(2_001) }, 'body.description'],
   [{ prompt: '' }, 'body.prompt'],
-  [{ prompt: 'p'.repeat(limits.promptMaxBytes + 1) }, 'body.prompt'],
+  [{ prompt: 'p'.repeat(limits.text.promptMaxBytes + 1) }, 'body.prompt'],
   [{ instructions: 'i'.repeat(100_001) }, 'body.instructions'],
   [{ model: '-x' }, 'body.model'],
   [{ image: '-x' }, 'body.image'],

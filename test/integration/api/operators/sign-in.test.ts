@@ -107,11 +107,11 @@ test('codes and sessions expire by the database’s clock', async () => {
   const at = (ms: number) => setDatabaseClock(own.pool, new Date(from + ms).toISOString());
   await at(0);
   const [late, good] = [await operators.invite('ana'), await operators.invite('ana')];
-  await at(limits.signInLinkMs - 1);
+  await at(limits.operator.signInLinkMs - 1);
   const session = await operators.signIn(good.code);
-  await at(limits.signInLinkMs);
+  await at(limits.operator.signInLinkMs);
   expect(await operators.signIn(late.code)).toBeNull();
-  const ends = limits.signInLinkMs - 1 + limits.operatorSessionMs;
+  const ends = limits.operator.signInLinkMs - 1 + limits.operator.sessionMs;
   await at(ends - 1);
   expect(await operators.findBySession(session?.session ?? '')).toMatchObject({ name: 'ana' });
   await at(ends);

@@ -39,7 +39,7 @@ test('counts every call with a key, its errors and duration, in every process', 
   const today = expect.objectContaining({ calls: 8, errors: 4 });
   await expect.poll(async () => (await usageOf(tenant, tenant.keyId)).days.at(-1)).toEqual(today);
   const { days } = await usageOf(tenant, tenant.keyId);
-  expect(days).toHaveLength(limits.keyUsageDays);
+  expect(days).toHaveLength(limits.key.usageDays);
   expect(days.at(-1).day).toBe(dayOf(new Date()));
   expect(days.at(-1).durationMs).toBeGreaterThan(0);
   expect(days.at(-2)).toMatchObject({ calls: 0, errors: 0, durationMs: 0 });

@@ -51,7 +51,7 @@ test('a fork bomb is contained and can be stopped', async () => {
   const stats = await world.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
   // gVisor's processes are not processes of the host; only the memory limits them.
   expect(stats.pids_stats?.current ?? 0).toBeLessThanOrEqual(512);
-  expect(Math.max(...latenciesMs)).toBeLessThan(limits.engineCallTimeoutMs);
+  expect(Math.max(...latenciesMs)).toBeLessThan(limits.engine.callTimeoutMs);
   await world.sandboxes.signal(bomb.containerId, 'SIGKILL');
   expect(await bomb.untilExited()).toMatchObject({ status: 'exited' });
 });

@@ -41,7 +41,7 @@ async function rowsOf(sha256: string): Promise<{ blobs: number; bytes: number }>
   return rows[0];
 }
 
-const chunk = limits.blobChunkBytes;
+const chunk = limits.blob.chunkBytes;
 const sizes = [0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7];
 
 test.each(sizes)('returns the %i bytes that were stored, in chunks of any size', async (size) => {

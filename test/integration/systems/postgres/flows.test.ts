@@ -24,7 +24,7 @@ test('a flow with only a name has the defaults', async () => {
     ...{ projectId, name: 'Plain', flowId: expect.any(String), version: 1 },
     ...{ description: null, prompt: null, instructions: null, model: null, image: null },
     ...{ disallowedTools: [], mcpServerNames: [], envNames: [] },
-    resources: { memoryBytes: limits.sandboxMemoryBytes, cpus: limits.sandboxCpus },
+    resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
     ...{ schedule: null, storage: { usedBytes: 0 } },

@@ -96,7 +96,7 @@ describe('its key', () => {
   });
 
   test('is free again after its window', async () => {
-    const run = await lost('k', { startedAt: ago(limits.idempotencyWindowMs + 1_000) });
+    const run = await lost('k', { startedAt: ago(limits.idempotency.windowMs + 1_000) });
     await reconcile().importRuns([run]);
     expect(await admit('k')).toMatchObject({ outcome: 'admitted' });
   });

@@ -59,8 +59,8 @@ test('stores a frame once, even if published twice', async () => {
 
 test('stores a stub for frames above 32 KiB', async () => {
   const runId = randomUUID();
-  const fitting = { ...frame(1), data: 'x'.repeat(limits.redisFrameMaxBytes) };
-  const longer = { ...frame(2), data: 'x'.repeat(limits.redisFrameMaxBytes + 1) };
+  const fitting = { ...frame(1), data: 'x'.repeat(limits.redis.frameMaxBytes) };
+  const longer = { ...frame(2), data: 'x'.repeat(limits.redis.frameMaxBytes + 1) };
   await stream.publish(runId, { frames: [fitting, longer], deltas: [] });
   expect(await stream.read(runId, fromStart, 100)).toEqual([
     { kind: 'frame', frame: fitting },
@@ -77,9 +77,9 @@ test("bounds the bytes of a run's stream", async () => {
   }
   const kept = (await stream.read(runId, fromStart, 10_000)) ?? [];
   expect(kept.length * data.length).toBeLessThanOrEqual(
-    limits.replayBufferBytes + 20 * data.length,
+    limits.replay.bufferBytes + 20 * data.length,
   );
-  expect(kept.length * data.length).toBeGreaterThan(limits.replayBufferBytes / 2);
+  expect(kept.length * data.length).toBeGreaterThan(limits.replay.bufferBytes / 2);
   const last = kept.at(-1);
   expect(last?.kind === 'frame' && last.frame.seq).toBe(800);
 });
@@ -91,7 +91,7 @@ test("bounds the frames of a run's stream", async () => {
     await stream.publish(runId, { frames, deltas: [] });
   }
   const kept = await world.redis.xlen(redisKeys(world.instance).frames(runId));
-  expect(kept).toBeLessThanOrEqual(limits.replayBufferFrames + 1_000);
+  expect(kept).toBeLessThanOrEqual(limits.replay.bufferFrames + 1_000);
 });
 
 test('sets an expiry on every key, an hour after the end of the run', async () => {
@@ -102,13 +102,13 @@ test('sets an expiry on every key, an hour after the end of the run', async () =
   await stream.publishFileTree(runId, '[]');
   expect(await stream.readFileTree(runId)).toEqual({ json: '[]' });
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
-    expect(await world.redis.pttl(key)).toBeGreaterThan(limits.replayBufferAfterEndMs);
+    expect(await world.redis.pttl(key)).toBeGreaterThan(limits.replay.bufferAfterEndMs);
   }
   expect(await stream.expire(runId)).toBe(true);
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
     const left = await world.redis.pttl(key);
     expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThanOrEqual(limits.replayBufferAfterEndMs);
+    expect(left).toBeLessThanOrEqual(limits.replay.bufferAfterEndMs);
   }
 });
 
@@ -136,7 +136,7 @@ test('includes short batches in the notification, but no long ones', async () =>
   await expect.poll(() => received.length).toBe(1);
   const delta = { seq: 1, n: 1, data: '{"a":"\\u2028 é"}' };
   await stream.publish(runId, { frames: [frame(1, 'é\u2028 "\n')], deltas: [delta] });
-  const long = { ...frame(2), data: 'x'.repeat(limits.redisNotificationMaxBytes) };
+  const long = { ...frame(2), data: 'x'.repeat(limits.redis.notificationMaxBytes) };
   await stream.publish(runId, { frames: [long], deltas: [] });
   await expect.poll(() => received.length).toBe(3);
   expect(received.slice(1)).toEqual([
@@ -176,7 +176,7 @@ test('returns at once, without an error, while Redis is down', async () => {
   expect(await lost.publishFileTree(runId, '[]')).toBe(false);
   expect(await lost.readFileTree(runId)).toBeNull();
   expect(await lost.expire(runId)).toBe(false);
-  expect(performance.now() - began).toBeLessThan(limits.redisCommandTimeoutMs);
+  expect(performance.now() - began).toBeLessThan(limits.redis.commandTimeoutMs);
   lost.close();
   redis.disconnect();
 });

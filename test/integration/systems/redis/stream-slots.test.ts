@@ -17,13 +17,13 @@ const request = (keyId: string, projectId: string) => ({ slotId: randomUUID(), k
 test('limits a key to 200 streams, until one is released', async () => {
   const seats = createStreamSlots(world.redis, world);
   const [keyId, projectId] = [randomUUID(), randomUUID()];
-  const requests = Array.from({ length: limits.streamsPerKey }, () => request(keyId, projectId));
+  const requests = Array.from({ length: limits.stream.perKey }, () => request(keyId, projectId));
   const answers = await Promise.all(requests.map(seats.claim));
   expect(answers.every((answer) => answer?.allowed)).toBe(true);
   expect(await seats.claim(request(keyId, projectId))).toEqual({
     allowed: false,
-    limit: limits.streamsPerKey,
-    current: limits.streamsPerKey,
+    limit: limits.stream.perKey,
+    current: limits.stream.perKey,
   });
   expect(await seats.claim(request(randomUUID(), projectId))).toEqual({ allowed: true });
   if (requests[0]) await seats.release(requests[0]);
@@ -34,7 +34,7 @@ test('limits a project to 1 000 streams across its keys', async () => {
   const seats = createStreamSlots(world.redis, world);
   const projectId = randomUUID();
   const take = () => seats.claim(request(randomUUID(), projectId));
-  const answers = await Promise.all(Array.from({ length: limits.streamsPerProject + 5 }, take));
+  const answers = await Promise.all(Array.from({ length: limits.stream.perProject + 5 }, take));
   const refused = answers.filter((answer) => answer?.allowed === false);
   expect(refused).toHaveLength(5);
   expect(refused[0]).toEqual({ allowed: false, limit: 1_000, current: 1_000 });
@@ -52,7 +52,7 @@ test('a slot expires unless renewed', async () => {
   await seats.claim(request(keyId, projectId));
   expect(await world.redis.zrange(key, '0', '-1')).not.toContain(left.slotId);
   expect(await world.redis.zrange(key, '0', '-1')).toContain(kept.slotId);
-  expect(await world.redis.pttl(key)).toBeLessThanOrEqual(limits.streamSlotTtlMs);
+  expect(await world.redis.pttl(key)).toBeLessThanOrEqual(limits.stream.slotTtlMs);
 });
 
 test('returns null while Redis is down', async () => {

@@ -78,7 +78,7 @@ test('notifications deliver a request to its host and the response back', async 
     await sendRequest(from, hostId);
     tookMs.push(performance.now() - began);
   }
-  expect(Math.min(...tookMs)).toBeLessThan(limits.hostRpcPollMs / 2);
+  expect(Math.min(...tookMs)).toBeLessThan(limits.hostRpc.pollMs / 2);
   const response = await sendRequest(from, hostId, 'dir/ä');
   const result = { outcome: 'too_large', size: 7, limit: 6 };
   expect(response).toEqual({ outcome: 'done', result });
@@ -132,19 +132,19 @@ test('handles all concurrent requests, a bounded number at a time', async () => 
   const { hostId } = await host({}, async () => {
     atOnce += 1;
     most = Math.max(most, atOnce);
-    if (atOnce === limits.hostRpcConcurrency) isFull.resolve(true);
+    if (atOnce === limits.hostRpc.concurrency) isFull.resolve(true);
     await isFull.promise;
     await new Promise((resolve) => setTimeout(resolve, 20));
     atOnce -= 1;
     return { outcome: 'missing' };
   });
   const from = await api();
-  const count = 5 * limits.hostRpcConcurrency;
+  const count = 5 * limits.hostRpc.concurrency;
   const responses = await Promise.all(
     Array.from({ length: count }, () => sendRequest(from, hostId)),
   );
   expect(responses.every(({ outcome }) => outcome === 'done')).toBe(true);
-  expect(most).toBe(limits.hostRpcConcurrency);
+  expect(most).toBe(limits.hostRpc.concurrency);
   expect(await rows()).toBe(0);
 });
 

@@ -62,8 +62,8 @@ export function dockerWorld(): DockerWorld {
       image: stackEnv.sandboxImage,
       hostId: 'host-1',
       folders: makeFolders(join(root, runId.slice(0, 12))),
-      memoryBytes: limits.sandboxMemoryBytes,
-      cpus: limits.sandboxCpus,
+      memoryBytes: limits.sandbox.memoryBytes,
+      cpus: limits.sandbox.cpus,
       deadline: new Date(Date.now() + 60 * 60 * 1_000),
       ...changes,
     };

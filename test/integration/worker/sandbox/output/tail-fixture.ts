@@ -108,9 +108,9 @@ export async function tailWorld(pool: Pool): Promise<TailWorld> {
 }
 
 export const bounds = (): TailDeps['bounds'] => ({
-  lineBytes: limits.agentLineMaxBytes,
-  chunkBytes: limits.spoolReadChunkBytes,
-  spoolBytes: limits.spoolMaxBytes,
+  lineBytes: limits.spool.lineMaxBytes,
+  chunkBytes: limits.spool.readChunkBytes,
+  spoolBytes: limits.spool.maxBytes,
   unreadableMs: 1_000,
   lines: 1_000,
   bytes: 4 * 1024 ** 2,

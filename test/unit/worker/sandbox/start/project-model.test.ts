@@ -22,7 +22,7 @@ function setUp() {
   return {
     readModel,
     reads: () => reads,
-    expire: () => void (at += limits.projectModelTtlMs),
+    expire: () => void (at += limits.project.modelTtlMs),
     setAnswer: (next: typeof answer) => void (answer = next),
   };
 }

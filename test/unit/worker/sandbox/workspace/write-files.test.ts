@@ -198,14 +198,14 @@ test('a stored file is consistent, however fast it changes', async () => {
 
 test('a file whose sparse size exceeds the limit is rejected, a large one is stored', async () => {
   writeFileSync(at('sparse'), '');
-  truncateSync(at('sparse'), limits.snapshotMaxBytes + 1);
+  truncateSync(at('sparse'), limits.snapshot.maxBytes + 1);
   const blobs = stored();
-  const limit = limits.snapshotMaxBytes;
+  const limit = limits.snapshot.maxBytes;
   expect(await storeFile(blobs, root, 'sparse')).toEqual({
     outcome: 'too_large',
     size: limit + 1,
     limit,
   });
-  truncateSync(at('sparse'), limits.fileMaxBytes + 1);
+  truncateSync(at('sparse'), limits.file.maxBytes + 1);
   expect(await storeFile(blobs, root, 'sparse')).toMatchObject({ outcome: 'stored' });
 });
