@@ -2,6 +2,7 @@ import type { Scenario } from '../measure/scenario.ts';
 import { burst } from './burst.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
+import { idle } from './idle.ts';
 import { recovery } from './recovery.ts';
 import { tenMessages } from './ten-messages.ts';
 import { trigger } from './trigger.ts';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   tenMessages,
   burst,
   wake,
+  idle,
   webhook,
   recovery,
 ];
