@@ -2,6 +2,7 @@ import type { Scenario } from '../measure/scenario.ts';
 import { burst } from './burst.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
+import { fanOut } from './fan-out.ts';
 import { idle } from './idle.ts';
 import { recovery } from './recovery.ts';
 import { tenMessages } from './ten-messages.ts';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   turn,
   delivery,
   trigger,
+  fanOut,
   tenMessages,
   burst,
   wake,

@@ -2,7 +2,7 @@
  * Counts the frames of one stream from its chunks, and checks that their numbers are consecutive.
  * Of each frame it parses only the number and the end.
  */
-interface SseCounter {
+export interface SseCounter {
   take(chunk: Buffer): void;
   /** The number of numbered frames so far. */
   count(): number;
