@@ -68,7 +68,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
     remove: (ref) => remove(state, ref),
-    adoptExisting: () => adoptExistingSandboxes(deps, (ref) => attach(state, ref)),
+    adoptExisting: () => adoptExistingSandboxes(deps, (ref) => findOrAdopt(state, ref)),
     removeOrphanedFolders: () => removeOrphanedFolders(state),
     live: () =>
       sandboxes
@@ -113,8 +113,8 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'ca
   });
 }
 
-/** Returns the run's end instead of a sandbox if the run has ended already. */
-function attach({ deps, sandboxes, mutex, closing }: SupervisorState, ref: SandboxRef) {
+/** Returns the run's end instead of a sandbox if the run has ended. */
+function findOrAdopt({ deps, sandboxes, mutex, closing }: SupervisorState, ref: SandboxRef) {
   return mutex.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | RunEnd> => {
     const known = sandboxes.find(ref);
     if (known !== null) return known;
@@ -132,7 +132,7 @@ async function follow(
   signal: AbortSignal,
 ): Promise<RunEnd> {
   signal.throwIfAborted();
-  const found = await attach(state, ref);
+  const found = await findOrAdopt(state, ref);
   return 'ended' in found ? untilAborted(found.ended, signal) : found;
 }
 
@@ -142,7 +142,7 @@ async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
   signal.throwIfAborted();
-  const found = await attach(state, ref);
+  const found = await findOrAdopt(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive())
     return { outcome: 'sandbox_ended' };
   return untilAborted(found.session.runTurn(state.files.writePendingFiles), signal);
@@ -172,7 +172,7 @@ async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): P
   if (known !== null) return known.stop(graceMs);
   const container = await findContainer(state.deps, ref);
   if (container?.state !== 'running' && container?.state !== 'paused') return;
-  const found = await attach(state, ref);
+  const found = await findOrAdopt(state, ref);
   if ('ended' in found) await found.stop(graceMs);
 }
 
