@@ -3,6 +3,7 @@ import { burst } from './burst.ts';
 import { coldStart } from './cold-start.ts';
 import { delivery } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
+import { firehose } from './firehose.ts';
 import { idle } from './idle.ts';
 import { recovery } from './recovery.ts';
 import { tenMessages } from './ten-messages.ts';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   delivery,
   trigger,
   fanOut,
+  firehose,
   tenMessages,
   burst,
   wake,
