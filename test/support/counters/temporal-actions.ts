@@ -2,6 +2,7 @@
 // read from its history. Heartbeats and queries are actions too, but leave no event there.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isGrpcServiceError } from '@temporalio/client';
 import type { connectTemporal } from '../../../systems/temporal/connect.ts';
 
 export type TemporalClient = ReturnType<typeof connectTemporal>['client'];
@@ -65,16 +66,23 @@ export async function readActions(client: TemporalClient, workflowId: string): P
   return actionsIn(events ?? []);
 }
 
-/** Waits until neither the workflow nor an activity of it has a task. */
+/** Waits until the workflow has started, and neither it nor an activity of it has a task. */
 export async function untilAtRest(client: TemporalClient, workflowId: string): Promise<void> {
-  const execution = { workflowId };
-  for (;;) {
+  while (!(await isAtRest(client, workflowId))) await sleep(20);
+}
+
+async function isAtRest(client: TemporalClient, workflowId: string): Promise<boolean> {
+  try {
     const { pendingWorkflowTask, pendingActivities } =
       await client.workflowService.describeWorkflowExecution({
         namespace: client.options.namespace,
-        execution,
+        execution: { workflowId },
       });
-    if (!pendingWorkflowTask && (pendingActivities ?? []).length === 0) return;
-    await sleep(20);
+    return !pendingWorkflowTask && (pendingActivities ?? []).length === 0;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === grpcNotFound) return false;
+    throw error;
   }
 }
+
+const grpcNotFound = 5;

@@ -15,9 +15,7 @@ export function runs({ service, temporal }: CountedService, times: number): Meas
       const { runId } = await service.trigger({ prompt: 'Say this.' });
       workflowIds.push(`run/${runId}`);
     },
-    async rest() {
-      await temporal.workflow.getHandle(workflowIds.at(-1) ?? '').result();
-    },
+    rest: () => untilAtRest(temporal, workflowIds.at(-1) ?? ''),
     workflowIds: () => workflowIds,
   };
 }
@@ -51,6 +49,7 @@ export const openings = (counted: CountedService, opened: CountedSession[]): Mea
   async act() {
     const session = await openSession(counted);
     opened.push(session);
+    await session.rest(); // a message that arrives before the workflow sleeps saves it a timer
     await session.say();
   },
   rest: async () => opened.at(-1)?.rest(),
