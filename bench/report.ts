@@ -38,8 +38,9 @@ function report(args: string[]): void {
   console.log(`bench/results/latest.md${replaced === null ? '' : ' and README.md'} written.`);
 }
 
-const chartName = (index: number): string =>
-  index === 0 ? 'latest.svg' : `latest-${index + 1}.svg`;
+function chartName(index: number): string {
+  return index === 0 ? 'latest.svg' : `latest-${index + 1}.svg`;
+}
 
 function section(results: Results, chart: string): string {
   const rows = rowsOf(results, readGates());

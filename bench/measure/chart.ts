@@ -48,7 +48,7 @@ function toShown({ measurement: { target }, summary, missesGoal }: Row): Shown {
     : [interval.low, interval.high];
   return {
     id: target.id,
-    text: `${three(ratio)}${isInverted ? ' (inverted)' : ''}`,
+    text: `${isInverted ? '1 / ' : ''}${three(ratio)}`,
     color: missesGoal ? colors.missed : colors.met,
     ratio: invert(ratio),
     low,

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repository } from '../../dev/lib/folders.ts';
+import { SetupError } from '../../dev/lib/setup-error.ts';
 import type { Environment } from './environment.ts';
 import type { Iteration } from './runner.ts';
 import type { Target } from './scenario.ts';
@@ -45,6 +46,7 @@ export function writeResults(file: string, { scenarios, ...head }: Results): voi
 }
 
 export function readResults(file: string): Results {
+  if (!existsSync(file)) throw new SetupError(`There is no file ${file}.`);
   return JSON.parse(readFileSync(file, 'utf8')) as Results; // written by writeResults
 }
 
