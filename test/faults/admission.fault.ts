@@ -6,33 +6,33 @@ import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let apis: ApiClient[];
 beforeAll(async () => {
-  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
-  const { service } = world;
+  fixture = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
+  const { service } = fixture;
   const second = await service.anotherApi();
   await second.api.start();
   apis = [service, createApiClient({ ...service, url: second.url })];
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const patienceMs = 120_000;
 const working = script([{ say: 'working' }, { hang: true }]);
 
 /** A hundred at once, every second one through the other API. */
 function askHundred(headers: Record<string, string>, prompt: string) {
-  const path = `/flows/${world.service.flowId}/runs`;
+  const path = `/flows/${fixture.service.flowId}/runs`;
   return Promise.all(
     Array.from({ length: 100 }, (_, n) =>
-      (apis[n % 2] ?? world.service).call<RunRecord>('POST', path, { body: { prompt }, headers }),
+      (apis[n % 2] ?? fixture.service).call<RunRecord>('POST', path, { body: { prompt }, headers }),
     ),
   );
 }
 
 async function takenPlaces(): Promise<number> {
   const text = 'select count(*)::int as taken from runs r where occupies_slot(r)';
-  const { rows } = await world.service.database.pool.query<{ taken: number }>(text);
+  const { rows } = await fixture.service.database.pool.query<{ taken: number }>(text);
   return rows[0]?.taken ?? 0;
 }
 
@@ -43,14 +43,14 @@ it('starts one run for a hundred triggers with one key through two API processes
   const ids = new Set(answers.map(({ data }) => data.runId));
   expect(ids.size).toBe(1);
   const [runId = ''] = ids;
-  await world.expectInvariants(runId, { withinMs: patienceMs });
-  expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
-  const { rows } = await world.service.database.pool.query('select id from runs');
+  await fixture.expectInvariants(runId, { withinMs: patienceMs });
+  expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  const { rows } = await fixture.service.database.pool.query('select id from runs');
   expect(rows).toEqual([{ id: runId }]);
 });
 
 it('admits ten of a hundred triggers at a cap of ten, never runs more, and frees leaked slots', async () => {
-  const { service, containers } = world;
+  const { service, containers } = fixture;
   const admitted = await askTenOfHundred();
   await expect
     .poll(() => service.sandboxes.list(), { timeout: patienceMs })
@@ -74,7 +74,7 @@ it('admits ten of a hundred triggers at a cap of ten, never runs more, and frees
   await expect.poll(takenPlaces, { timeout: 60_000 }).toBe(0);
   const again = await askTenOfHundred();
   for (const runId of again) await service.call('DELETE', `/runs/${runId}`);
-  for (const runId of [...admitted, ...again]) await world.expectInvariants(runId);
+  for (const runId of [...admitted, ...again]) await fixture.expectInvariants(runId);
   expect(containers.mostAlive()).toBeLessThanOrEqual(10);
 });
 

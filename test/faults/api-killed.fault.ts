@@ -3,17 +3,17 @@ import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts
 import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
-  world = await startFaultFixture();
+  fixture = await startFaultFixture();
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const patienceMs = 120_000;
 
 it('loses nothing for clients that reconnect after the API was killed', async () => {
-  const { service } = world;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
@@ -28,8 +28,8 @@ it('loses nothing for clients that reconnect after the API was killed', async ()
 });
 
 it('ends streams with a short reconnect delay when the API receives SIGTERM', async () => {
-  const { service } = world;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);

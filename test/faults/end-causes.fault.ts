@@ -10,12 +10,12 @@ import { causesOf } from './support/cause-watch.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
-  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
-  await world.service.database.pool.query('update projects set max_concurrent_runs = 1000');
+  fixture = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' } });
+  await fixture.service.database.pool.query('update projects set max_concurrent_runs = 1000');
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const patienceMs = 120_000;
 /** A command takes about 100 ms to arrive. */
@@ -37,7 +37,7 @@ const causes: Record<Ending, readonly EndCause[]> = {
 };
 
 async function triggerEnd(ending: Ending, runId: string): Promise<void> {
-  const { service } = world;
+  const { service } = fixture;
   switch (ending) {
     case 'success':
     case 'failure':
@@ -60,7 +60,7 @@ async function triggerEnd(ending: Ending, runId: string): Promise<void> {
 
 /** Ends the agent. If it has already ended, its folders may be gone. */
 function openGate(runId: string): void {
-  const { workspace } = foldersOf(world.service.dataDir, { runId, generation: 1 });
+  const { workspace } = foldersOf(fixture.service.dataDir, { runId, generation: 1 });
   try {
     writeFileSync(join(workspace, 'end'), '');
   } catch (error) {
@@ -76,8 +76,8 @@ function promptFor(pair: readonly Ending[]): string {
 }
 
 async function race(first: Ending, second: Ending, delayMs: number): Promise<void> {
-  const runId = await world.trigger(promptFor([first, second]));
-  const client = world.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
+  const runId = await fixture.trigger(promptFor([first, second]));
+  const client = fixture.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
   await client.seenFrames(3, patienceMs);
   let wasAnswered = false;
   const firstEnd = triggerEnd(first, runId).then(() => {
@@ -89,11 +89,11 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
   const isSettled = isRecorded ? !isOneEnd(first, second) : wasAnswered && isOrder(first);
   await Promise.all([firstEnd, triggerEnd(second, runId)]);
   await client.seenEnd(patienceMs);
-  const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
+  const { run, posts } = await fixture.expectInvariants(runId, { clients: [client] });
   const allowed = [...causes[first], ...(isSettled ? [] : causes[second])];
   expect(allowed, `${first}, ${delayMs} ms later ${second}`).toContain(run.endCause);
   expect(posts).toHaveLength(1);
-  expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 }
 
 const isOrder = (ending: Ending): boolean => ending === 'stop' || ending === 'delete';
@@ -103,7 +103,7 @@ const isOneEnd = (...pair: Ending[]): boolean =>
   pair.every((ending) => ending === 'success' || ending === 'failure');
 
 async function untilRecorded(runId: string): Promise<void> {
-  const recorded = () => causesOf(world.service.database.pool, runId);
+  const recorded = () => causesOf(fixture.service.database.pool, runId);
   await expect.poll(recorded, { timeout: patienceMs, interval: 20 }).toHaveLength(1);
 }
 
@@ -119,11 +119,11 @@ describe('two racing ends of a run', () => {
 
 describe('stop and delete', () => {
   it('give the same answer when repeated', async () => {
-    const { service } = world;
+    const { service } = fixture;
     const headers = { 'idempotency-key': 'again' };
     const prompt = script([{ say: 'working' }, { deaf: true }, { hang: true }]);
     const { runId } = await service.trigger({ prompt }, headers);
-    const client = world.follow(runId, { name: 'who watches' });
+    const client = fixture.follow(runId, { name: 'who watches' });
     await client.seenFrames(3, patienceMs);
     const stop = () => service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 3 } });
 
@@ -142,14 +142,16 @@ describe('stop and delete', () => {
     const path = `/flows/${service.flowId}/runs`;
     const replay = await service.call('POST', path, { body: { prompt }, headers });
     expect(replay).toMatchObject({ status: 200, data: { runId, deleted: true } });
-    const { run } = await world.expectInvariants(runId, { clients: [client] });
+    const { run } = await fixture.expectInvariants(runId, { clients: [client] });
     expect(run.endCause).toBe('stopped_by_api');
   });
 
   it('accept one delete of a running run, and end the run', async () => {
-    const { service } = world;
-    const runId = await world.trigger(script([{ say: 'working' }, { deaf: true }, { hang: true }]));
-    const client = world.follow(runId, { name: 'who watches' });
+    const { service } = fixture;
+    const runId = await fixture.trigger(
+      script([{ say: 'working' }, { deaf: true }, { hang: true }]),
+    );
+    const client = fixture.follow(runId, { name: 'who watches' });
     await client.seenFrames(3, patienceMs);
     const remove = () => service.call('DELETE', `/runs/${runId}`);
     const deletes = await Promise.all(Array.from({ length: 20 }, remove));
@@ -158,7 +160,7 @@ describe('stop and delete', () => {
     for (const path of [`/runs/${runId}`, `/runs/${runId}/logs`, `/runs/${runId}/stream`])
       expect((await service.call('GET', path)).status, path).toBe(404);
     await client.seenEnd(patienceMs);
-    const { run, posts } = await world.expectInvariants(runId, { clients: [client] });
+    const { run, posts } = await fixture.expectInvariants(runId, { clients: [client] });
     expect(run.endCause).toBe('deleted_by_api');
     expect(posts).toHaveLength(1);
     expect(JSON.parse(posts[0]?.body ?? '')).toMatchObject({ error: 'deleted_by_api' });

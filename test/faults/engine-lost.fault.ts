@@ -9,9 +9,9 @@ import { framesOfPart, releaseFlood, textsIn, textsOfOutput } from './support/fl
 import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
 let engine: FaultServer;
-let world: FaultFixture;
+let fixture: FaultFixture;
 afterEach(async () => {
-  await world?.stop();
+  await fixture?.stop();
   await stopFaultTestServers();
 });
 
@@ -20,13 +20,13 @@ const patienceMs = 120_000;
 async function startOn(liveRestore: boolean): Promise<void> {
   await resetServers();
   engine = await ownEngine(liveRestore);
-  world = await startFaultFixture({ on: { dockerHost: engine.address } });
+  fixture = await startFaultFixture({ on: { dockerHost: engine.address } });
 }
 
 it('loses nothing when the engine is killed and its containers keep running', async () => {
   await startOn(true);
-  const { service } = world;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
@@ -45,8 +45,8 @@ it('loses nothing when the engine is killed and its containers keep running', as
 
 it('ends a run whose container dies with the engine, once, and keeps its output', async () => {
   await startOn(false);
-  const { service } = world;
-  const { runId, stays, comesAndGoes } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0, 1);
   await stays.seenFrames(1_000, patienceMs);
@@ -54,7 +54,7 @@ it('ends a run whose container dies with the engine, once, and keeps its output'
   await engine.kill();
   await engine.start();
   const clients = [stays, comesAndGoes];
-  const { run, log } = await world.expectInvariants(runId, { clients, engineWasAway: true });
+  const { run, log } = await fixture.expectInvariants(runId, { clients, engineWasAway: true });
   expect(['exited', 'max_reconnects_exceeded']).toContain(run.endCause);
   if (run.endCause === 'exited') expect([137, 143, 255]).toContain(run.exitCode);
   const spooled = textsOfOutput(readFileSync(spool, 'utf8'));
@@ -66,10 +66,10 @@ it('ends a run whose container dies with the engine, once, and keeps its output'
 it('starts one container if the engine was down when the run was due to start', async () => {
   await startOn(true);
   await engine.kill();
-  const runId = await world.trigger('nothing but an echo');
+  const runId = await fixture.trigger('nothing but an echo');
   await sleep(5_000);
   await engine.start();
-  const { run } = await world.expectInvariants(runId, {
+  const { run } = await fixture.expectInvariants(runId, {
     withinMs: patienceMs,
     engineWasAway: true,
   });

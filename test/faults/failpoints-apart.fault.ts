@@ -13,20 +13,20 @@ import { failpointsOf } from './support/failpoints-of.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { waitForRecovery } from './support/wait-for-recovery.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await startFaultFixture({ env: { HOST_CAPACITY: '1', RECONCILE_EVERY_MS: '1000' } });
+  fixture = await startFaultFixture({ env: { HOST_CAPACITY: '1', RECONCILE_EVERY_MS: '1000' } });
   temporal = createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
-    instance: world.service.instance,
+    instance: fixture.service.instance,
   });
 });
-beforeEach(() => restartStopped(world.service));
+beforeEach(() => restartStopped(fixture.service));
 afterAll(async () => {
   await temporal?.close();
-  await world?.stop();
+  await fixture?.stop();
 });
 
 const patienceMs = 120_000;
@@ -41,23 +41,23 @@ const ignoresSignals = script([
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
 async function runAtWork(prompt: string) {
-  const runId = await world.trigger(prompt);
-  const client = world.follow(runId, { name: 'who stays' });
+  const runId = await fixture.trigger(prompt);
+  const client = fixture.follow(runId, { name: 'who stays' });
   await client.seenFrames(3, patienceMs);
   return { runId, client };
 }
 
 const stop = (runId: string) =>
-  world.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
+  fixture.service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } });
 
 describe('a run that is stopped while its worker dies', () => {
   it.each(failpointsOf('cause', 'stop'))('at %s ends as requested', async (name) => {
-    const { service, containers } = world;
+    const { service, containers } = fixture;
     await restartWithFailpoint(service.worker, name);
     const { runId, client } = await runAtWork(ignoresSignals);
     expect((await stop(runId)).status).toBe(200);
     const startedAt = await restartAfterFailpoint(service.worker);
-    const { run, posts } = await waitForRecovery(world, runId, { clients: [client], startedAt });
+    const { run, posts } = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
     expect(run.endCause).toBe('stopped_by_api');
     expect(containers.of(runId)).toEqual(once);
     expect(posts).toHaveLength(1);
@@ -67,12 +67,12 @@ describe('a run that is stopped while its worker dies', () => {
 describe('a run whose workflow an operator ends while the worker dies', () => {
   const atEnd = failpointsOf('reconcile').filter((name) => name !== 'reconcile.started');
   it.each(atEnd)('at %s ends once', async (name) => {
-    const { service, containers } = world;
+    const { service, containers } = fixture;
     await restartWithFailpoint(service.worker, name);
     const { runId, client } = await runAtWork(hanging);
     await temporal.terminate(`run/${runId}`, 'by hand');
     const startedAt = await restartAfterFailpoint(service.worker);
-    const { run, posts } = await waitForRecovery(world, runId, { clients: [client], startedAt });
+    const { run, posts } = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
     expect(run.endCause).toBe('terminated_by_operator');
     expect(containers.of(runId)).toEqual(once);
     expect(posts).toHaveLength(1);
@@ -81,24 +81,24 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
 
 describe('a run that has to wait', () => {
   it.each(failpointsOf('slot'))('for a slot starts once if the worker dies at %s', async (name) => {
-    const { service, containers } = world;
+    const { service, containers } = fixture;
     await restartWithFailpoint(service.worker, name);
     const before = await runAtWork(hanging);
-    const runId = await world.trigger('nothing but an echo');
-    const client = world.follow(runId, { name: 'who waits' });
+    const runId = await fixture.trigger('nothing but an echo');
+    const client = fixture.follow(runId, { name: 'who waits' });
     expect((await stop(before.runId)).status).toBe(200);
     const startedAt = await restartAfterFailpoint(service.worker);
-    const { run } = await waitForRecovery(world, runId, { clients: [client], startedAt });
+    const { run } = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
     expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
     expect(containers.of(runId)).toEqual(once);
-    await waitForRecovery(world, before.runId, { clients: [before.client], startedAt });
+    await waitForRecovery(fixture, before.runId, { clients: [before.client], startedAt });
   });
 
   it('starts once for a client if the API is killed too', async () => {
-    const { service, containers } = world;
+    const { service, containers } = fixture;
     await restartWithFailpoint(service.worker, 'reconcile.started');
     await restartWithFailpoint(service.api, 'trigger.admitted');
-    const body = { prompt: 'nothing but an echo', callbackUrl: `${world.receiver.url}/hook` };
+    const body = { prompt: 'nothing but an echo', callbackUrl: `${fixture.receiver.url}/hook` };
     const headers = { 'idempotency-key': 'waits' };
     const trigger = () =>
       service.call<{ runId: string }>('POST', `/flows/${service.flowId}/runs`, { body, headers });
@@ -106,7 +106,7 @@ describe('a run that has to wait', () => {
     await restartAfterFailpoint(service.api);
     const startedAt = await restartAfterFailpoint(service.worker);
     const { runId } = (await trigger()).data;
-    const { run } = await waitForRecovery(world, runId, { clients: [], startedAt });
+    const { run } = await waitForRecovery(fixture, runId, { clients: [], startedAt });
     expect(run).toMatchObject({ endCause: 'completed', exitCode: 0 });
     expect(containers.of(runId)).toEqual(once);
   });

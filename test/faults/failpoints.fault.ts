@@ -19,19 +19,19 @@ import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts
 import { followRun } from './support/transcript.ts';
 import { waitForRecovery } from './support/wait-for-recovery.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 /** An API that does not die. */
 let otherApi: ApiClient;
 beforeAll(async () => {
-  world = await startFaultFixture({
+  fixture = await startFaultFixture({
     behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
   });
-  const { api, url } = await world.service.anotherApi();
+  const { api, url } = await fixture.service.anotherApi();
   await api.start();
-  otherApi = createApiClient({ ...world.service, url });
+  otherApi = createApiClient({ ...fixture.service, url });
 });
-beforeEach(() => restartStopped(world.service));
-afterAll(() => world?.stop());
+beforeEach(() => restartStopped(fixture.service));
+afterAll(() => fixture?.stop());
 
 const patienceMs = 120_000;
 
@@ -76,37 +76,37 @@ interface AssistantLine {
 
 async function asksAgain(ask: () => Promise<Answer<RunRecord>>) {
   await expect(ask()).rejects.toThrow();
-  const startedAt = await restartAfterFailpoint(world.service.api);
+  const startedAt = await restartAfterFailpoint(fixture.service.api);
   return { answer: await ask(), startedAt };
 }
 
 describe('a run whose API dies', () => {
   it.each(atTrigger)('at %s starts once', async (name) => {
-    const { service } = world;
+    const { service } = fixture;
     await restartWithFailpoint(service.api, name);
     const path = `/flows/${service.flowId}/runs`;
     const headers = { 'idempotency-key': name };
-    const body = { prompt: talking, callbackUrl: `${world.receiver.url}/hook` };
+    const body = { prompt: talking, callbackUrl: `${fixture.receiver.url}/hook` };
     const { answer, startedAt } = await asksAgain(() =>
       service.call('POST', path, { body, headers }),
     );
     expect(answer.status).toBe(name === 'trigger.received' ? 201 : 200);
     const { runId } = answer.data;
-    const client = world.follow(runId, { name: 'who comes after' });
-    const evidence = await waitForRecovery(world, runId, { clients: [client], startedAt });
+    const client = fixture.follow(runId, { name: 'who comes after' });
+    const evidence = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
     expectTalk(evidence);
     expect(evidence.posts).toHaveLength(1);
-    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     const known = 'select id from runs where workflow_id like $1';
     const { rows } = await service.database.pool.query(known, [`%/${name}/%`]);
     expect(rows).toEqual([{ id: runId }]);
   });
 
   it.each(atOrder)('at %s ends as requested', async (name) => {
-    const { service } = world;
-    const runId = await world.trigger(hanging);
+    const { service } = fixture;
+    const runId = await fixture.trigger(hanging);
     const stays = followRun(otherApi, runId, { name: 'who stays' });
-    const comesBack = world.follow(runId, { name: 'who comes back' });
+    const comesBack = fixture.follow(runId, { name: 'who comes back' });
     await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
     await restartWithFailpoint(service.api, name);
     const isStop = name.startsWith('stop_request.');
@@ -118,9 +118,9 @@ describe('a run whose API dies', () => {
     expect(answer.status).toBe(isStop ? 200 : 404);
     // A client that reconnects receives nothing of a deleted run.
     const clients = isStop ? [stays, comesBack] : [stays];
-    const { run, posts } = await waitForRecovery(world, runId, { clients, startedAt });
+    const { run, posts } = await waitForRecovery(fixture, runId, { clients, startedAt });
     comesBack.leave();
-    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(run.endCause).toBe(isStop ? 'stopped_by_api' : 'deleted_by_api');
     expect(posts).toHaveLength(1);
     expect(stays.transcript.connections).toHaveLength(1);
@@ -132,18 +132,18 @@ describe('a run whose API dies', () => {
 
 describe('a run whose worker dies', () => {
   it.each(onTheWay)('at %s continues and succeeds', async (name) => {
-    const { service, receiver } = world;
+    const { service, receiver } = fixture;
     await restartWithFailpoint(service.worker, name);
     const isRefused = name === 'webhook.dropped';
     const { runId } = await service.trigger({
       prompt: talking,
       callbackUrl: `${receiver.url}${isRefused ? '/refused' : '/hook'}`,
     });
-    const clients = [world.follow(runId, { name: 'who stays' })];
+    const clients = [fixture.follow(runId, { name: 'who stays' })];
     const startedAt = await restartAfterFailpoint(service.worker);
-    const evidence = await waitForRecovery(world, runId, { clients, startedAt, isRefused });
+    const evidence = await waitForRecovery(fixture, runId, { clients, startedAt, isRefused });
     expectTalk(evidence);
-    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(evidence.posts.length).toBe(postsWith(name));
     const files = 'select path from run_files where run_id = $1';
     const { rows } = await service.database.pool.query(files, [runId]);

@@ -7,12 +7,12 @@ import {
 import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
-  world = await startFaultFixture();
+  fixture = await startFaultFixture();
 });
-beforeEach(() => restartStopped(world.service));
-afterAll(() => world?.stop());
+beforeEach(() => restartStopped(fixture.service));
+afterAll(() => fixture?.stop());
 
 const given = (path: string, content: string) => ({ path, content, encoding: 'utf8' });
 
@@ -20,7 +20,7 @@ describe('a working directory whose worker dies', { timeout: 240_000 }, () => {
   it.each(['start.seeded', 'start.running'] as const)(
     'at %s is seeded completely, and never again over the agent’s changes',
     async (name) => {
-      const { service } = world;
+      const { service } = fixture;
       await restartWithFailpoint(service.worker, name);
       const files = [
         given('a', 'given'),

@@ -7,18 +7,21 @@ import { grownBy } from './support/heap-snapshot.ts';
 import { type Inspected, inspect, type Memory } from './support/memory.ts';
 import { type RedisState, readRedisState } from './support/redis-state.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let redis: RedisState;
 let api: Inspected;
 let worker: Inspected;
 beforeAll(async () => {
-  world = await startFaultFixture({ env: { LOG_LEVEL: 'info' } });
-  redis = readRedisState(world.service.instance);
-  [api, worker] = await Promise.all([inspect(world.service.api), inspect(world.service.worker)]);
+  fixture = await startFaultFixture({ env: { LOG_LEVEL: 'info' } });
+  redis = readRedisState(fixture.service.instance);
+  [api, worker] = await Promise.all([
+    inspect(fixture.service.api),
+    inspect(fixture.service.worker),
+  ]);
 });
 afterAll(async () => {
   redis?.close();
-  await world?.stop();
+  await fixture?.stop();
 });
 
 const atOnce = 5;
@@ -41,14 +44,14 @@ const prompt = script([
 
 /** Some end on their own, some are stopped, some are deleted; each has a reader. */
 async function oneRun(n: number): Promise<void> {
-  const { service } = world;
+  const { service } = fixture;
   const isCut = n % 5 < 2;
-  const runId = await world.trigger(isCut ? script([{ say: 'hello' }, { hang: true }]) : prompt);
-  const client = world.follow(runId, { name: `run ${n}`, hangUpEvery: 20 });
+  const runId = await fixture.trigger(isCut ? script([{ say: 'hello' }, { hang: true }]) : prompt);
+  const client = fixture.follow(runId, { name: `run ${n}`, hangUpEvery: 20 });
   if (isCut) await client.seenFrames(3, patienceMs);
   if (n % 5 === 0) await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
   if (n % 5 === 1) await service.call('DELETE', `/runs/${runId}`);
-  await world.expectInvariants(runId);
+  await fixture.expectInvariants(runId);
   client.leave();
 }
 
@@ -65,13 +68,13 @@ async function connections() {
   const text = `
     select count(*)::int as count from pg_stat_activity
     where datname = current_database() and application_name <> 'test'`;
-  const { rows } = await world.service.database.pool.query<{ count: number }>(text);
+  const { rows } = await fixture.service.database.pool.query<{ count: number }>(text);
   return { redis: await redis.connections(), postgres: rows[0]?.count ?? 0 };
 }
 
 /** All files in its data folder, without process logs and the empty parents of sandboxes and sockets. */
 const kept = () =>
-  readdirSync(world.service.dataDir, { recursive: true })
+  readdirSync(fixture.service.dataDir, { recursive: true })
     .map(String)
     .filter((path) => !path.endsWith('.log') && path !== 'r' && path !== 's')
     .sort();
@@ -91,7 +94,7 @@ it(`leaves nothing behind after ${runs} runs`, { timeout: 3_600_000 }, async () 
     memories.worker.push(await worker.memory());
   }
 
-  expect(await world.service.sandboxes.list()).toEqual([]);
+  expect(await fixture.service.sandboxes.list()).toEqual([]);
   expect(kept()).toEqual(untouched.kept);
   await expect.poll(connections, { timeout: 60_000 }).toSatisfy(isAtMost(before));
   await expect.poll(redis.channels, { timeout: 60_000 }).toEqual(untouched.channels);

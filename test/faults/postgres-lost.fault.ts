@@ -7,14 +7,14 @@ import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
 let postgres: FaultServer;
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
   await resetServers();
   postgres = await ownPostgres();
-  world = await startFaultFixture({ on: { postgresUrl: postgres.address } });
+  fixture = await startFaultFixture({ on: { postgresUrl: postgres.address } });
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   await stopFaultTestServers();
 });
 
@@ -23,8 +23,8 @@ const patienceMs = 120_000;
 const awayMs = [3_000, 20_000] as const;
 
 it('loses nothing when Postgres crashes and recovers', async () => {
-  const { service } = world;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
@@ -39,9 +39,9 @@ it('loses nothing when Postgres crashes and recovers', async () => {
 });
 
 it('loses nothing when every connection is cut again and again', async () => {
-  const { service } = world;
+  const { service } = fixture;
   const { pool } = service.database;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0, 1, 2);
   const cut = `

@@ -7,11 +7,11 @@ import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts
 import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let proxy: TcpHoldProxy;
 beforeAll(async () => {
-  world = await startFaultFixture();
-  const { api, worker, database } = world.service;
+  fixture = await startFaultFixture();
+  const { api, worker, database } = fixture.service;
   proxy = await openTcpHoldProxy(database.url);
   for (const process of [api, worker]) {
     await process.kill('SIGTERM');
@@ -19,7 +19,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   proxy?.close();
 });
 
@@ -28,8 +28,8 @@ const patienceMs = 120_000;
 const longMs = 40_000;
 
 it('loses nothing when the connections to Postgres stall, and does not wait forever', async () => {
-  const { service } = world;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
@@ -52,7 +52,7 @@ it('waits longer than for other statements while another process stores the same
   async function* atOnce() {
     yield content;
   }
-  const { put, read } = createBlobStore(world.service.database.pool);
+  const { put, read } = createBlobStore(fixture.service.database.pool);
   const first = put(slowly(), id);
   await sleep(1_000);
   await Promise.all([first, put(atOnce(), id)]);

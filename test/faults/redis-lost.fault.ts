@@ -9,15 +9,15 @@ import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
 let redis: FaultServer;
 let client: Redis;
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
   await resetServers();
   redis = await ownRedis();
   client = connectRedis({ url: redis.address, name: 'test', onError: () => undefined });
-  world = await startFaultFixture({ on: { redisUrl: redis.address } });
+  fixture = await startFaultFixture({ on: { redisUrl: redis.address } });
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   client?.disconnect();
   await stopFaultTestServers();
 });
@@ -25,8 +25,8 @@ afterAll(async () => {
 const patienceMs = 120_000;
 
 it('loses nothing when Redis is flushed, and when its connections are cut', async () => {
-  const { service } = world;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0, 1, 2);
   const goingOn = { yes: true };
@@ -47,8 +47,8 @@ it('loses nothing when Redis is flushed, and when its connections are cut', asyn
 });
 
 it('loses nothing when Redis is killed, stays down for a while, and loses its data', async () => {
-  const { service } = world;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
@@ -65,10 +65,10 @@ it('loses nothing when Redis is killed, stays down for a while, and loses its da
 
 it('admits and ends runs while Redis is down', async () => {
   await redis.kill();
-  const runId = await world.trigger('nothing but an echo');
-  const reader = world.follow(runId, { name: 'who reads the log' });
+  const runId = await fixture.trigger('nothing but an echo');
+  const reader = fixture.follow(runId, { name: 'who reads the log' });
   await reader.seenEnd(patienceMs);
-  await world.expectInvariants(runId, { clients: [reader] });
+  await fixture.expectInvariants(runId, { clients: [reader] });
   await redis.start();
 });
 
@@ -119,7 +119,7 @@ it.each([
 ])(
   'limits a key per process while Redis %s, and over all processes afterwards',
   async (_, lose, recover) => {
-    const { service } = world;
+    const { service } = fixture;
     const other = await service.anotherApi();
     await other.api.start();
     const urls = [service.url, other.url];

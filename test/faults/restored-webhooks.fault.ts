@@ -18,7 +18,7 @@ import { terminateByCommand } from './support/temporal-cli.ts';
 const patience = { timeout: 120_000, interval: 200 };
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 /** The receiver rejects everything before the restore and accepts everything after it. */
 let isTaking = false;
 /** The receiver does not answer its posts, so that its attempts take longer. */
@@ -39,23 +39,24 @@ const behave: Behaviour = (response, { body }) => {
 };
 
 beforeAll(async () => {
-  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' }, behave });
+  fixture = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000' }, behave });
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const begin = (prompt: string): Promise<RunRecord> =>
-  world.service.trigger({ prompt, callbackUrl: `${world.receiver.url}/hook` });
+  fixture.service.trigger({ prompt, callbackUrl: `${fixture.receiver.url}/hook` });
 
 const postsOf = ({ runId }: RunRecord) =>
-  world.receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+  fixture.receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
 
 const untilPosts = (run: RunRecord, posts: number): Promise<void> =>
   expect.poll(() => postsOf(run).length, patience).toBe(posts);
 
-const stateOf = async ({ runId }: RunRecord) => (await world.service.readRun(runId)).webhook.state;
+const stateOf = async ({ runId }: RunRecord) =>
+  (await fixture.service.readRun(runId)).webhook.state;
 
 it('is restored in the middle of the attempts', async () => {
-  const { service } = world;
+  const { service } = fixture;
   const flowrun = cliWith(commandEnv(service));
   const file = join(service.dataDir, 'backup');
   [ends, terminated, givenUp] = await Promise.all([begin(waits), begin(waits), begin(waits)]);
@@ -78,7 +79,7 @@ it('is restored in the middle of the attempts', async () => {
 
 /** All attempts take 42 s, and the state with one attempt left lasts 30 s. */
 async function afterBackup(): Promise<void> {
-  const { service } = world;
+  const { service } = fixture;
   releaseAgent(service, givenUp.runId);
   await untilPosts(givenUp, 3);
   await sleep(8_000);
@@ -111,7 +112,7 @@ it.each([
     expect(attemptsOf(run())).toEqual(all);
     const errors = postsOf(run()).map(({ body }) => bodyOf(body).error);
     expect(errors).toEqual([...before, 'max_reconnects_exceeded']);
-    expect(await world.service.readRun(run().runId)).toMatchObject({
+    expect(await fixture.service.readRun(run().runId)).toMatchObject({
       error: 'max_reconnects_exceeded',
     });
   },
@@ -125,7 +126,7 @@ it('delivers a webhook that is pending in the backup by the same workflow, with 
 });
 
 it('neither restarts a failed webhook nor reports unknown runs', async () => {
-  const { service } = world;
+  const { service } = fixture;
   await service.untilEnded(givenUp.runId, patience.timeout);
   await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');
   const error = async () => (await service.readRun(lost.runId)).error;

@@ -22,7 +22,7 @@ const backedUp = { say: 'Known.' };
 const hangs = script([{ say: 'here' }, { hang: true }]);
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 /** In the backup: one ended run, and two running ones, one of which ends before the restore. */
 let over: RunRecord;
 let keepsRunning: RunRecord;
@@ -40,24 +40,24 @@ let unknownFirst: { sessionId: string; runId: string };
 
 beforeAll(async () => {
   const idle = { SESSION_IDLE_MS: '2000', SESSION_ATTENDED_IDLE_MS: '2000' };
-  world = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000', ...idle } });
+  fixture = await startFaultFixture({ env: { RECONCILE_EVERY_MS: '1000', ...idle } });
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 it('is restored after it was stopped in the middle of its work', async () => {
-  const flowrun = cliWith(commandEnv(world.service));
-  const file = join(world.service.dataDir, 'backup');
+  const flowrun = cliWith(commandEnv(fixture.service));
+  const file = join(fixture.service.dataDir, 'backup');
   await beforeBackup();
   await flowrun.json('backup', file, '--without-key');
   await afterBackup();
-  const { api, worker } = world.service;
+  const { api, worker } = fixture.service;
   await Promise.all([api.kill('SIGTERM'), worker.kill('SIGTERM')]);
   await flowrun.json('restore', file, '--replace');
   await api.start();
 });
 
 async function beforeBackup(): Promise<void> {
-  const { service } = world;
+  const { service } = fixture;
   over = await begin(script([backedUp]), 'before');
   keepsRunning = await begin(hangs);
   endsMeanwhile = await begin(waits);
@@ -71,7 +71,7 @@ async function beforeBackup(): Promise<void> {
 }
 
 async function afterBackup(): Promise<void> {
-  const { service } = world;
+  const { service } = fixture;
   releaseAgent(service, endsMeanwhile.runId);
   unknown = await begin(hangs, 'after');
   unknownOver = await begin(script([{ say: 'Unknown.' }]), longKey);
@@ -86,26 +86,30 @@ async function afterBackup(): Promise<void> {
 }
 
 async function begin(prompt: string, idempotencyKey?: string): Promise<RunRecord> {
-  const callbackUrl = `${world.receiver.url}/hook`;
-  return world.service.trigger({ prompt, callbackUrl, ...(idempotencyKey && { idempotencyKey }) });
+  const callbackUrl = `${fixture.receiver.url}/hook`;
+  return fixture.service.trigger({
+    prompt,
+    callbackUrl,
+    ...(idempotencyKey && { idempotencyKey }),
+  });
 }
 
 const longKey = 'long-'.repeat(30);
 
 const firstMessage = () =>
-  world.service.call<{ sessionId: string; runId: string }>(
+  fixture.service.call<{ sessionId: string; runId: string }>(
     'POST',
-    `/flows/${world.service.flowId}/chat`,
+    `/flows/${fixture.service.flowId}/chat`,
     { body: { message: script([{ say: 'First.' }]), clientMessageId: 'first' } },
   );
 
 const openAfter = () =>
-  world.service.call<{ runId: string }>('POST', `/flows/${world.service.flowId}/sessions`, {
+  fixture.service.call<{ runId: string }>('POST', `/flows/${fixture.service.flowId}/sessions`, {
     body: { sessionId: 'after' },
   });
 
 const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
-  world.receiver.posts
+  fixture.receiver.posts
     .map(({ body }) => JSON.parse(body) as { runId: string; error?: string })
     .filter((body) => body.runId === runId);
 
@@ -113,7 +117,7 @@ const untilDelivered = (run: RunRecord): Promise<void> =>
   expect.poll(() => postsOf(run), patience).toHaveLength(1);
 
 it('rejects repeats of possibly lost requests until it has reconciled, and delays no other request', async () => {
-  const { service } = world;
+  const { service } = fixture;
   const held = [
     await again('after'),
     await again(longKey),
@@ -136,7 +140,7 @@ it('rejects repeats of possibly lost requests until it has reconciled, and delay
 });
 
 const again = (idempotencyKey: string) =>
-  world.service.call<RunRecord>('POST', `/flows/${world.service.flowId}/runs`, {
+  fixture.service.call<RunRecord>('POST', `/flows/${fixture.service.flowId}/runs`, {
     body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
   });
 
@@ -151,23 +155,29 @@ async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
 }
 
 it('ends the runs that were running in the backup once, with lost_in_restore, and reports it', async () => {
-  const { run } = await world.expectInvariants(keepsRunning.runId, { withinMs: patience.timeout });
+  const { run } = await fixture.expectInvariants(keepsRunning.runId, {
+    withinMs: patience.timeout,
+  });
   expect(run).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   expect(postsOf(keepsRunning)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
-  expect(world.containers.of(keepsRunning.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(fixture.containers.of(keepsRunning.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
 it('ends the runs that have ended since, and reports no second end', async () => {
-  const ended = await world.service.untilEnded(endsMeanwhile.runId, patience.timeout);
+  const ended = await fixture.service.untilEnded(endsMeanwhile.runId, patience.timeout);
   expect(ended).toMatchObject({ error: 'max_reconnects_exceeded' });
-  const state = async () => (await world.service.readRun(endsMeanwhile.runId)).webhook.state;
+  const state = async () => (await fixture.service.readRun(endsMeanwhile.runId)).webhook.state;
   await expect.poll(state, patience).toBe('dropped');
   expect(postsOf(endsMeanwhile).map(({ error }) => error)).toEqual([undefined]);
-  expect(world.containers.of(endsMeanwhile.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(fixture.containers.of(endsMeanwhile.runId)).toEqual({
+    created: 1,
+    started: 1,
+    removed: 1,
+  });
 });
 
 it('ends the workflow and the container of every run missing in the backup', async () => {
-  const { service } = world;
+  const { service } = fixture;
   for (const { runId } of [unknown, unknownOver, unknownChat, unknownFirst]) {
     const run = await service.untilEnded(runId, patience.timeout);
     expect(run).toMatchObject({ error: 'lost_in_restore', status: 'sleep', exitCode: null });
@@ -193,7 +203,7 @@ it('ends the workflow and the container of every run missing in the backup', asy
 });
 
 it('continues a sleeping session with the data of the backup', async () => {
-  const chat = await openConversation(world.service, { sessionId: asleep.sessionId });
+  const chat = await openConversation(fixture.service, { sessionId: asleep.sessionId });
   expect(chat.runId).toBe(asleep.runId);
   const turn = await chat.say(script([{ recall: true }, { shell: 'cat kept; ls' }, backedUp]));
   expect(turn).toMatchObject({ exitCode: 0, texts: [expect.any(String), 'Known.'] });
@@ -204,24 +214,27 @@ it('continues a sleeping session with the data of the backup', async () => {
   expect(shown.at(-1)?.data).toMatch(/kept/);
   expect(shown.at(-1)?.data).not.toMatch(/lost/);
   expect(chat.named('turn_end')).toHaveLength(2);
-  expect(world.containers.of(asleep.runId).created).toBe(3);
+  expect(fixture.containers.of(asleep.runId).created).toBe(3);
 });
 
 it('fails the message in progress once, and accepts the next one', async () => {
-  const chat = await openConversation(world.service, { sessionId: works.sessionId });
+  const chat = await openConversation(fixture.service, { sessionId: works.sessionId });
   expect(await chat.turn(workedOn)).toMatchObject({ exitCode: 1 });
   expect(await chat.say(script([{ shell: 'ls' }, backedUp]))).toMatchObject({
     exitCode: 0,
     texts: ['Known.'],
   });
   expect(chat.named('turn_end')).toHaveLength(2);
-  expect(world.containers.of(works.runId).created).toBe(2);
+  expect(fixture.containers.of(works.runId).created).toBe(2);
 });
 
 it('answers an earlier idempotency key with its run', async () => {
   const replayed = await again('before');
   expect([replayed.status, replayed.data.runId]).toEqual([200, over.runId]);
-  expect(await world.service.readRun(over.runId)).toMatchObject({ result: 'Known.', exitCode: 0 });
+  expect(await fixture.service.readRun(over.runId)).toMatchObject({
+    result: 'Known.',
+    exitCode: 0,
+  });
   expect(postsOf(over)).toHaveLength(1);
 });
 
@@ -229,15 +242,15 @@ it('reopens no later session, and processes none of its messages', async () => {
   expect((await openAfter()).status).toBe(404);
   expect((await firstMessage()).status).toBe(404);
   for (const { runId } of [unknownChat, unknownFirst])
-    expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
 it('leaves no violation, and completes the reconciliation', async () => {
   const unsettled = async () => {
     const text = 'select count(*)::int as count from restores where reconciled_at is null';
-    return (await world.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;
+    return (await fixture.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;
   };
   await expect.poll(unsettled, patience).toBe(0);
-  const { outcomes } = await doctorWith(commandEnv(world.service))();
+  const { outcomes } = await doctorWith(commandEnv(fixture.service))();
   expect(outcomes.filter(({ state }) => state !== 'ok')).toEqual([]);
 });

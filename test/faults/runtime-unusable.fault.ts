@@ -20,13 +20,13 @@ const gvisor = findGvisor();
 const patience = { timeout: 90_000, interval: 500 };
 let folder: string;
 let engine: FaultServer;
-let world: FaultFixture;
+let fixture: FaultFixture;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'runtime-'));
 });
 afterEach(async () => {
-  await world?.stop();
+  await fixture?.stop();
   await stopFaultTestServers();
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,8 +55,8 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   await resetServers();
   engine = await ownEngine(true, { runsc: bad });
   const env = { SANDBOX_RUNTIME: 'auto' };
-  world = await startFaultFixture({ on: { dockerHost: engine.address }, env });
-  const { service } = world;
+  fixture = await startFaultFixture({ on: { dockerHost: engine.address }, env });
+  const { service } = fixture;
   await expect
     .poll(() => hostOf(service), patience)
     .toMatchObject({
@@ -67,7 +67,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   expect(await service.untilEnded(runId, 60_000)).toMatchObject({
     error: 'container_start_failed: the configured container runtime does not work on this host',
   });
-  expect(world.containers.of(runId)).toMatchObject({ created: 0, started: 0 });
+  expect(fixture.containers.of(runId)).toMatchObject({ created: 0, started: 0 });
   expect(await containersOf()).toEqual([]);
 
   reloadPrivateEngine({ liveRestore: true, runtimes: { runsc: good } });

@@ -22,14 +22,14 @@ let postgres: FaultServer;
 let redis: FaultServer;
 let temporal: FaultServer;
 let engine: FaultServer;
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
   await resetServers();
   postgres = await ownPostgres();
   redis = await ownRedis();
   temporal = await ownTemporal(postgres.address);
   engine = await ownEngine(true);
-  world = await startFaultFixture({
+  fixture = await startFaultFixture({
     on: {
       postgresUrl: postgres.address,
       redisUrl: redis.address,
@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   await stopFaultTestServers();
 });
 
@@ -47,7 +47,7 @@ const awayMs = 20_000;
 const all = [0, 1, 2, 3];
 
 it('loses no message when Redis is killed and loses its data', async () => {
-  const talk = await startConversation(world);
+  const talk = await startConversation(fixture);
   await redis.kill();
   await talk.send();
   talk.releaseAgents([0]);
@@ -61,7 +61,7 @@ it('loses no message when Redis is killed and loses its data', async () => {
 });
 
 it('loses no message when Postgres crashes and recovers', async () => {
-  const talk = await startConversation(world);
+  const talk = await startConversation(fixture);
   await postgres.kill();
   talk.releaseAgents(all);
   const sending = talk.sendAgainUntilTaken();
@@ -72,10 +72,10 @@ it('loses no message when Postgres crashes and recovers', async () => {
 });
 
 it('accepts messages while Temporal is down, and delivers each to its agent afterwards', async () => {
-  const talk = await startConversation(world);
+  const talk = await startConversation(fixture);
   await temporal.kill();
   await talk.send();
-  const begunMeanwhile = await openFaultConversation(world);
+  const begunMeanwhile = await openFaultConversation(fixture);
   await begunMeanwhile.send();
   talk.releaseAgents(all);
   await Promise.all([sleep(awayMs), talk.untilEnded(0)]);
@@ -87,7 +87,7 @@ it('accepts messages while Temporal is down, and delivers each to its agent afte
 });
 
 it('loses no message when the engine is killed and its containers keep running', async () => {
-  const talk = await startConversation(world);
+  const talk = await startConversation(fixture);
   await engine.kill();
   await talk.send();
   await sleep(3_000);
@@ -101,7 +101,7 @@ it('loses no message when the engine is killed and its containers keep running',
 
 it('restarts a message once if its container dies with the engine, and fails it the next time', async () => {
   engine = await ownEngine(false);
-  const talk = await startConversation(world);
+  const talk = await startConversation(fixture);
   const engineDies = async (): Promise<void> => {
     await engine.kill();
     await engine.start();

@@ -12,16 +12,16 @@ import { untilGatewayAnswers } from './support/gateway.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let proxy: TcpHoldProxy;
 let second: ServiceProcess;
 beforeAll(async () => {
-  world = await startFaultFixture();
-  proxy = await openTcpHoldProxy(world.service.database.url);
-  second = world.service.anotherWorker();
+  fixture = await startFaultFixture();
+  proxy = await openTcpHoldProxy(fixture.service.database.url);
+  second = fixture.service.anotherWorker();
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   proxy?.close();
 });
 
@@ -31,9 +31,9 @@ const frozenMs = 60_000;
 it.each(['SIGKILL', 'SIGTERM'] as const)(
   'loses no message when %s ends the worker in the middle of two turns',
   async (signal) => {
-    const { service } = world;
+    const { service } = fixture;
     const { worker } = service;
-    const talk = await startConversation(world);
+    const talk = await startConversation(fixture);
     for (const n of [0, 1]) {
       await talk.untilInMiddle(n);
       await worker.kill(signal);
@@ -43,13 +43,13 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     }
     await talk.expectWhole();
     expect(talk.stays.transcript.connections).toHaveLength(1);
-    expect(world.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    expect(fixture.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
   },
 );
 
 /** Everything that a worker without its data folder could still damage, except heartbeats. */
 async function heldBySecond(runId: string) {
-  const { database, sandboxes, dataDir } = world.service;
+  const { database, sandboxes, dataDir } = fixture.service;
   const texts = (from: string): string =>
     `(select coalesce(json_agg(x::text order by x::text), '[]') from ${from} x where run_id = $1)`;
   const { rows } = await database.pool.query(
@@ -77,12 +77,12 @@ const lateWrites = [
 it.each(lateWrites)(
   'rejects $what of a frozen worker that has lost its data folder',
   async ({ from, refused }) => {
-    const { service } = world;
+    const { service } = fixture;
     const { worker, dataDir } = service;
     await second.kill('SIGTERM');
     await worker.kill('SIGTERM');
     await worker.start({ DATABASE_URL: proxy.url });
-    const talk = await startConversation(world);
+    const talk = await startConversation(fixture);
     await talk.send();
 
     proxy.hold(from);
@@ -123,6 +123,6 @@ async function untilFilesStored(runId: string): Promise<void> {
     select snapshot_at > (select max(ended_at) from session_messages where run_id = $1) as stored
     from sessions where run_id = $1`;
   const stored = async () =>
-    (await world.service.database.pool.query<{ stored: boolean }>(text, [runId])).rows[0]?.stored;
+    (await fixture.service.database.pool.query<{ stored: boolean }>(text, [runId])).rows[0]?.stored;
   await expect.poll(stored, { timeout: patienceMs }).toBe(true);
 }

@@ -12,14 +12,14 @@ import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { waitForReconnect } from './support/wait-for-reconnect.ts';
 
 let temporal: FaultServer;
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
   await resetServers();
   temporal = await ownTemporal((await ownPostgres()).address);
-  world = await startFaultFixture({ on: { temporalAddress: temporal.address } });
+  fixture = await startFaultFixture({ on: { temporalAddress: temporal.address } });
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   await stopFaultTestServers();
 });
 
@@ -27,8 +27,8 @@ const patienceMs = 120_000;
 const awayMs = 20_000;
 
 it('continues while Temporal is down, and succeeds when it is back', async () => {
-  const { service } = world;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);
@@ -45,8 +45,8 @@ it('continues while Temporal is down, and succeeds when it is back', async () =>
 });
 
 it('ends a run whose agent ended while Temporal was down', async () => {
-  const { service } = world;
-  const { runId, stays, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   await temporal.kill();
   releaseFlood(service, runId, 0, 1, 2);
@@ -58,8 +58,8 @@ it('ends a run whose agent ended while Temporal was down', async () => {
 it('admits runs while Temporal is down, and starts each once afterwards', async () => {
   await temporal.kill();
   const runIds = [];
-  for (let n = 0; n < 5; n += 1) runIds.push(await world.trigger('nothing but an echo'));
+  for (let n = 0; n < 5; n += 1) runIds.push(await fixture.trigger('nothing but an echo'));
   await sleep(awayMs);
   await temporal.start();
-  for (const runId of runIds) await world.expectInvariants(runId, { withinMs: patienceMs });
+  for (const runId of runIds) await fixture.expectInvariants(runId, { withinMs: patienceMs });
 });

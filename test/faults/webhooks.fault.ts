@@ -16,19 +16,19 @@ import {
 } from '../support/webhook-receiver.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let redirectTarget: WebhookReceiver;
 let untrusted: { url: string; server: Server; connections(): number; requests(): number };
 /** Its runs end without a container: there is no such image. */
 let flowWithoutImage: string;
 
 beforeAll(async () => {
-  world = await startFaultFixture({
+  fixture = await startFaultFixture({
     env: { HOST_CAPACITY: '300' },
     behave: (response, { path }) => behaviours[path]?.(response),
   });
   [redirectTarget, untrusted] = await Promise.all([startReceiver(), startUntrusted()]);
-  const { database, encryptionKey, projectId } = world.service;
+  const { database, encryptionKey, projectId } = fixture.service;
   await database.pool.query('update projects set max_concurrent_runs = 1000');
   const flows = createFlowStore(database.pool, createSealer(encryptionKey));
   const flow = await flows.create({ projectId, name: 'Without image', image: 'nowhere:none' });
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   untrusted?.server.close();
   await redirectTarget?.close();
-  await world?.stop();
+  await fixture?.stop();
 });
 
 const slowMs = 8_000;
@@ -80,7 +80,7 @@ interface Attempt {
 }
 
 async function attemptsOf(runId: string): Promise<Attempt[]> {
-  const { rows } = await world.service.database.pool.query<Attempt>(
+  const { rows } = await fixture.service.database.pool.query<Attempt>(
     `select status, error, started_at as started, finished_at as finished
      from webhook_attempts where run_id = $1 order by attempt`,
     [runId],
@@ -91,14 +91,14 @@ async function attemptsOf(runId: string): Promise<Attempt[]> {
 /** A run that ends at once, and the outcome of its webhook. */
 async function sendWebhook(callbackUrl: string, { isRefused = false } = {}) {
   const runId = await triggerFailing(callbackUrl);
-  const { run, posts } = await world.expectInvariants(runId, { withinMs: patienceMs, isRefused });
+  const { run, posts } = await fixture.expectInvariants(runId, { withinMs: patienceMs, isRefused });
   return { runId, posts, webhook: run.webhook, attempts: await attemptsOf(runId) };
 }
 
 async function triggerFailing(callbackUrl: string): Promise<string> {
   const path = `/flows/${flowWithoutImage}/runs`;
   const body = { prompt: 'x', callbackUrl };
-  const { data } = await world.service.call<{ runId: string }>('POST', path, { body });
+  const { data } = await fixture.service.call<{ runId: string }>('POST', path, { body });
   return data.runId;
 }
 
@@ -124,13 +124,13 @@ function expectWaited(waitedMs: number, delayMs: number, moreMs = 0): void {
 
 describe('the webhook of a run', () => {
   it('is sent once if the receiver is slow', async () => {
-    const { posts, webhook } = await sendWebhook(`${world.receiver.url}/slow`);
+    const { posts, webhook } = await sendWebhook(`${fixture.receiver.url}/slow`);
     expect(posts).toHaveLength(1);
     expect(webhook).toMatchObject({ state: 'delivered', attempts: 1, lastStatus: 200 });
   });
 
   it('is sent twice with identical bytes if the receiver fails once', async () => {
-    const { posts, webhook } = await sendWebhook(`${world.receiver.url}/second-time`);
+    const { posts, webhook } = await sendWebhook(`${fixture.receiver.url}/second-time`);
     expect(posts).toHaveLength(2);
     expect(posts[0]?.body).toBe(posts[1]?.body);
     expect(webhook).toMatchObject({ state: 'delivered', attempts: 2, lastStatus: 201 });
@@ -146,7 +146,7 @@ describe('the webhook of a run', () => {
   it.concurrent.each(failures)(
     'is sent four times, after 2, 10 and 30 seconds, if no attempt succeeds ($path)',
     async ({ path, status, error }) => {
-      const url = `${world.receiver.url}${path}`;
+      const url = `${fixture.receiver.url}${path}`;
       const { posts, webhook, attempts } = await sendWebhook(url, { isRefused: true });
       expect(posts).toHaveLength(4);
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
@@ -170,12 +170,12 @@ describe('the webhook of a run', () => {
   ] as const)(
     'has no fifth post if no attempt succeeds and the worker dies at %s',
     async (name, count) => {
-      const { worker } = world.service;
+      const { worker } = fixture.service;
       await restartWithFailpoint(worker, name);
-      const runId = await triggerFailing(`${world.receiver.url}/500`);
+      const runId = await triggerFailing(`${fixture.receiver.url}/500`);
       await restartAfterFailpoint(worker);
       const about = { withinMs: patienceMs, isRefused: true };
-      const { posts, attempts } = await world.expectInvariants(runId, about);
+      const { posts, attempts } = await fixture.expectInvariants(runId, about);
       expect(posts).toHaveLength(count);
       expect(attempts.map(({ status }) => status)).toEqual([null, 500, 500, 500]);
     },
@@ -184,17 +184,17 @@ describe('the webhook of a run', () => {
 
 it('delays no run, and other webhooks only briefly, if a receiver hangs', async () => {
   const hanging = await Promise.all(
-    Array.from({ length: 120 }, () => triggerFailing(`${world.receiver.url}/hang`)),
+    Array.from({ length: 120 }, () => triggerFailing(`${fixture.receiver.url}/hang`)),
   );
-  const isHanging = () => world.receiver.posts.filter(({ path }) => path === '/hang').length;
+  const isHanging = () => fixture.receiver.posts.filter(({ path }) => path === '/hang').length;
   await expect.poll(isHanging, { timeout: patienceMs }).toBeGreaterThan(100);
 
-  const { runId } = await world.service.trigger({
+  const { runId } = await fixture.service.trigger({
     prompt: 'nothing but an echo',
-    callbackUrl: `${world.receiver.url}/good`,
+    callbackUrl: `${fixture.receiver.url}/good`,
   });
-  const ended = await world.service.untilEnded(runId, patienceMs);
-  const { posts } = await world.expectInvariants(runId);
+  const ended = await fixture.service.untilEnded(runId, patienceMs);
+  const { posts } = await fixture.expectInvariants(runId);
   expect(posts).toHaveLength(1);
   const [attempt] = await attemptsOf(runId);
   const endedAt = Date.parse(ended.finishedAt ?? '');
@@ -202,7 +202,7 @@ it('delays no run, and other webhooks only briefly, if a receiver hangs', async 
   expect((attempt?.started.getTime() ?? 0) - endedAt).toBeLessThan(heldUpMaxMs);
 
   const about = { withinMs: patienceMs, isRefused: true };
-  for (const one of hanging) await world.expectInvariants(one, about);
+  for (const one of hanging) await fixture.expectInvariants(one, about);
 });
 
 /** Serves TLS with a self-signed certificate. */

@@ -8,17 +8,17 @@ import { untilGatewayAnswers } from './support/gateway.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 let proxy: TcpHoldProxy;
 beforeAll(async () => {
-  world = await startFaultFixture();
-  const { worker, database } = world.service;
+  fixture = await startFaultFixture();
+  const { worker, database } = fixture.service;
   proxy = await openTcpHoldProxy(database.url);
   await worker.kill('SIGTERM');
   await worker.start({ DATABASE_URL: proxy.url });
 });
 afterAll(async () => {
-  await world?.stop();
+  await fixture?.stop();
   proxy?.close();
 });
 
@@ -27,7 +27,7 @@ const frozenMs = 60_000;
 
 /** Everything that a worker without its data folder could still damage. */
 async function heldBySecond(runId: string) {
-  const { service } = world;
+  const { service } = fixture;
   const { rows } = await service.database.pool.query(
     `select r::text as run, l.lease_token, l.lease_owner, l.generation, l.byte_offset, l.last_seq,
             l.is_final as closed,
@@ -45,8 +45,8 @@ async function heldBySecond(runId: string) {
 }
 
 it('rejects every write of a frozen worker that wakes up after it lost its data folder', async () => {
-  const { service } = world;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { service } = fixture;
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   await stays.seenFrames(1_000, patienceMs);

@@ -3,18 +3,18 @@ import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts
 import { framesOfPart, releaseFlood } from './support/flood.ts';
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 
-let world: FaultFixture;
+let fixture: FaultFixture;
 beforeAll(async () => {
-  world = await startFaultFixture();
+  fixture = await startFaultFixture();
 });
-afterAll(() => world?.stop());
+afterAll(() => fixture?.stop());
 
 const patienceMs = 120_000;
 
 it('loses nothing of a run whose worker is killed twice', async () => {
-  const { service } = world;
+  const { service } = fixture;
   const { worker } = service;
-  const { runId, stays, comesAndGoes, expectWhole } = await world.startFlood();
+  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
   await stays.seenFrames(1, patienceMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
@@ -26,5 +26,5 @@ it('loses nothing of a run whose worker is killed twice', async () => {
   await expectWhole();
   expect(stays.transcript.connections).toHaveLength(1);
   expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
-  expect(world.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });

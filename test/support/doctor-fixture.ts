@@ -37,11 +37,11 @@ export function doctorWith(env: Record<string, string>): Doctor {
 /** An API, and the settings with which a doctor finds all of its dependencies. */
 export async function openDoctorFixture(
   encryptionKey: string,
-): Promise<{ world: ApiFixture; env: Record<string, string> }> {
-  const world = await openApiFixture();
-  const { url } = await world.start();
+): Promise<{ fixture: ApiFixture; env: Record<string, string> }> {
+  const fixture = await openApiFixture();
+  const { url } = await fixture.start();
   const env = {
-    DATABASE_URL: world.database.url,
+    DATABASE_URL: fixture.database.url,
     ENCRYPTION_KEY: encryptionKey,
     REDIS_URL: stackEnv.redisUrl,
     TEMPORAL_ADDRESS: stackEnv.temporalAddress,
@@ -50,7 +50,7 @@ export async function openDoctorFixture(
     SANDBOX_RUNTIME: 'runc',
     DATA_DIR: '/tmp',
     PUBLIC_URL: url,
-    INSTANCE: world.redis.instance,
+    INSTANCE: fixture.redis.instance,
   };
-  return { world, env };
+  return { fixture, env };
 }

@@ -52,20 +52,20 @@ interface TalkAbout extends About {
 }
 
 /** Opens a session in the middle of its first message, with two queued. */
-export async function startConversation(world: FaultFixture): Promise<FaultConversation> {
-  const talk = await openFaultConversation(world);
+export async function startConversation(fixture: FaultFixture): Promise<FaultConversation> {
+  const talk = await openFaultConversation(fixture);
   for (let n = 0; n < 3; n += 1) await talk.send();
   await talk.untilInMiddle(0);
   return talk;
 }
 
-export async function openFaultConversation(world: FaultFixture): Promise<FaultConversation> {
-  const { service } = world;
+export async function openFaultConversation(fixture: FaultFixture): Promise<FaultConversation> {
+  const { service } = fixture;
   const { flowId, call } = service;
   const opened = await call<Ids>('POST', `/flows/${flowId}/sessions`, { body: {} });
   const { sessionId, runId } = opened.data;
-  const stays = world.follow(runId, { name: 'who stays' });
-  const comesAndGoes = world.follow(runId, { name: 'who comes and goes', hangUpEvery });
+  const stays = fixture.follow(runId, { name: 'who stays' });
+  const comesAndGoes = fixture.follow(runId, { name: 'who comes and goes', hangUpEvery });
   const sent: string[] = [];
 
   function post(n: number): Promise<Answer<Ids>> {
@@ -105,7 +105,7 @@ export async function openFaultConversation(world: FaultFixture): Promise<FaultC
       expect((await call('DELETE', `/flows/${flowId}/sessions/${sessionId}`)).status).toBe(200);
       const clients = [stays, comesAndGoes];
       await Promise.all(clients.map((client) => client.seenEnd(patienceMs)));
-      const evidence = await world.expectInvariants(runId, { ...about, clients });
+      const evidence = await fixture.expectInvariants(runId, { ...about, clients });
       expectTalk(evidence, { sent, failed, started });
       expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(5);
     },

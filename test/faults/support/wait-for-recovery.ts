@@ -12,13 +12,13 @@ interface Dead extends Pick<About, 'isRefused'> {
 
 /** Checks the invariants within that time. */
 export async function waitForRecovery(
-  world: FaultFixture,
+  fixture: FaultFixture,
   runId: string,
   { startedAt, ...about }: Dead,
 ): Promise<Evidence> {
   const withinMs = recoveryMs - (performance.now() - startedAt);
   const seen = Promise.all(about.clients.map((client) => client.seenEnd(withinMs)));
-  const evidence = await world.expectInvariants(runId, { ...about, withinMs });
+  const evidence = await fixture.expectInvariants(runId, { ...about, withinMs });
   await seen;
   return evidence;
 }

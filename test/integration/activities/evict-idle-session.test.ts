@@ -3,14 +3,14 @@ import { beforeEach, expect, test } from 'vitest';
 import { createIdleEvictor } from '../../../activities/evict-idle-session.ts';
 import { setupFreshScenario } from '../systems/postgres/setup-scenario.ts';
 
-const { scene } = setupFreshScenario();
-let idle: Awaited<ReturnType<typeof scene.session>> | null;
+const { scenario } = setupFreshScenario();
+let idle: Awaited<ReturnType<typeof scenario.session>> | null;
 let at = 0;
 let signalled: string[] = [];
 let isAway = false;
 
 beforeEach(async () => {
-  idle = await scene.session();
+  idle = await scenario.session();
   signalled = [];
   isAway = false;
 });
@@ -38,7 +38,7 @@ test('signals an idle session once, and again after the retry delay', async () =
   at = 10_000;
   await evict('waits');
   expect(signalled).toHaveLength(2);
-  idle = await scene.session();
+  idle = await scenario.session();
   await evict('waits');
   expect(signalled[2]).toBe(idle.workflowId);
 });

@@ -13,7 +13,7 @@ const database = useDatabase();
 
 const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
 
-function world() {
+function fixture() {
   const { pool } = database;
   const started: string[] = [];
   const flows = createFlowStore(pool, testSealer);
@@ -34,12 +34,12 @@ function world() {
   return { deps, flows, runs, started };
 }
 
-const newScene = (project = {}) =>
+const newScenario = (project = {}) =>
   createScenario(database.pool, testSealer, { project, flow: { prompt: 'As planned', schedule } });
 
 test('admits one run per tick, however often it is called', async () => {
-  const { deps, runs, started } = world();
-  const { flow } = await newScene({ monthlyRunQuota: 0 });
+  const { deps, runs, started } = fixture();
+  const { flow } = await newScenario({ monthlyRunQuota: 0 });
   const tick = { flowId: flow.flowId, runId: randomUUID() };
   for (let count = 0; count < 2; count += 1) {
     expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
@@ -53,8 +53,8 @@ test('admits one run per tick, however often it is called', async () => {
 });
 
 test('leaves a workflow that cannot be started to the reconciler', async () => {
-  const { deps, runs } = world();
-  const { flow } = await newScene();
+  const { deps, runs } = fixture();
+  const { flow } = await newScenario();
   const tick = { flowId: flow.flowId, runId: randomUUID() };
   const unreachable = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
   expect(await triggerScheduledRun(unreachable, tick)).toEqual({ outcome: 'admitted' });
@@ -62,16 +62,16 @@ test('leaves a workflow that cannot be started to the reconciler', async () => {
 });
 
 test('skips the tick of a project at its concurrency limit', async () => {
-  const { deps, runs } = world();
-  const { flow } = await newScene({ maxConcurrentRuns: 0 });
+  const { deps, runs } = fixture();
+  const { flow } = await newScenario({ maxConcurrentRuns: 0 });
   const tick = { flowId: flow.flowId, runId: randomUUID() };
   expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
   expect(await runs.find(tick.runId)).toBeNull();
 });
 
 test('throws while a database restore is not reconciled', async () => {
-  const { deps, runs } = world();
-  const { flow } = await newScene();
+  const { deps, runs } = fixture();
+  const { flow } = await newScenario();
   const tick = { flowId: flow.flowId, runId: randomUUID() };
   await database.pool.query('select record_restore(db_clock())');
   await expect(triggerScheduledRun(deps, tick)).rejects.toThrow('not reconciled');
@@ -81,8 +81,8 @@ test('throws while a database restore is not reconciled', async () => {
 });
 
 test('starts nothing after the schedule was removed', async () => {
-  const { deps, flows } = world();
-  const { flow } = await newScene();
+  const { deps, flows } = fixture();
+  const { flow } = await newScenario();
   await flows.change(flow.flowId, () => ({ schedule: null }));
   for (const flowId of [flow.flowId, randomUUID()]) {
     expect(await triggerScheduledRun(deps, { flowId, runId: randomUUID() })).toEqual({

@@ -10,13 +10,13 @@ import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { type Answer, type CallOptions, caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let other: ApiProcess;
 
 beforeAll(async () => {
-  other = await world.start();
+  other = await fixture.start();
 });
-beforeEach(() => setDatabaseClock(world.database.pool, noon));
+beforeEach(() => setDatabaseClock(fixture.database.pool, noon));
 
 const noon = '2027-03-15T12:00:00.000Z';
 const later = (ms: number) => new Date(Date.parse(noon) + ms).toISOString();
@@ -29,17 +29,17 @@ const withKey = (idempotencyKey: string): CallOptions => ({
 });
 
 const endRun = (runId: string) =>
-  world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 
 /** Everything that an admission stores. */
 async function written(): Promise<unknown> {
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     `select (select count(*) from runs) as runs, (select count(*) from run_logs) as logs,
             (select count(*) from run_configs) as configs,
             (select count(*) from idempotency_keys) as keys,
             (select sum(admitted)::int from monthly_runs) as counted`,
   );
-  return { ...rows[0], started: world.asked.started.length };
+  return { ...rows[0], started: fixture.asked.started.length };
 }
 
 async function expectRefused(
@@ -67,13 +67,13 @@ const unauthorized = { status: 401, code: 'UNAUTHORIZED' };
 const invalid = { status: 400, code: 'VALIDATION_ERROR' };
 
 test('applies the limits in order, and a rejection consumes nothing', async () => {
-  const tenant = await world.tenant({ maxConcurrentRuns: 1, monthlyRunQuota: 1 });
+  const tenant = await fixture.tenant({ maxConcurrentRuns: 1, monthlyRunQuota: 1 });
   const { projectId, flowId } = tenant;
-  const foreign = await world.tenant();
+  const foreign = await fixture.tenant();
   const first = await trigger(tenant, withKey('first'));
   expect(first.status).toBe(201);
   const { runId } = first.json.data;
-  await world.stores.flows.change(flowId, () => ({ runner: 'away' }));
+  await fixture.stores.flows.change(flowId, () => ({ runner: 'away' }));
 
   // Starts with every possible error and fixes one after the other.
   const wrong = { flowId: foreign.flowId, body: { prompt: 7 } };
@@ -94,11 +94,11 @@ test('applies the limits in order, and a rejection consumes nothing', async () =
   expect(await written()).toEqual(before);
 
   await expectRefused(() => trigger(tenant, withKey('second')), offline);
-  await world.stores.flows.change(flowId, () => ({ runner: null }));
+  await fixture.stores.flows.change(flowId, () => ({ runner: null }));
   await expectRefused(() => trigger(tenant, withKey('second')), atCap(1));
   await endRun(runId);
   await expectRefused(() => trigger(tenant, withKey('second')), overQuota(1));
-  await world.stores.projects.update(projectId, { monthlyRunQuota: 2 });
+  await fixture.stores.projects.update(projectId, { monthlyRunQuota: 2 });
   // No rejection has used up the key.
   expect((await trigger(tenant, withKey('second'))).status).toBe(201);
   await expectRefused(() => trigger(tenant, withKey('third')), atCap(1));
@@ -107,16 +107,16 @@ test('applies the limits in order, and a rejection consumes nothing', async () =
 /** A key of the project whose bucket is empty. */
 async function spentKey(projectId: string): Promise<string> {
   const named = { projectId, name: 'slow', createdBy: 'ana', rateLimitRpm: 1 };
-  const { key } = await world.stores.keys.create(named);
+  const { key } = await fixture.stores.keys.create(named);
   await caller(api, key)('/api/v1/flows');
   return key;
 }
 
 test('allows ten concurrent runs by default', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const { maxConcurrentRuns } = await newProjectDefaults();
   expect(maxConcurrentRuns).toBe(10);
-  await world.stores.projects.update(tenant.projectId, { maxConcurrentRuns });
+  await fixture.stores.projects.update(tenant.projectId, { maxConcurrentRuns });
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, i) => trigger(tenant, {}, i % 2 === 0 ? api : other)),
   );
@@ -132,22 +132,22 @@ test('allows ten concurrent runs by default', async () => {
 
 async function newProjectDefaults() {
   const projectId = `p-${randomUUID()}`;
-  const project = await world.stores.projects.create({ projectId, name: 'New' });
+  const project = await fixture.stores.projects.create({ projectId, name: 'New' });
   if (project === null) throw new Error('no project');
   return project;
 }
 
 test('rejects every run at a limit or quota of zero, and none without a quota', async () => {
-  const closed = await world.tenant({ maxConcurrentRuns: 0 });
+  const closed = await fixture.tenant({ maxConcurrentRuns: 0 });
   await expectRefused(() => trigger(closed), atCap(0));
-  const unpaid = await world.tenant({ monthlyRunQuota: 0 });
+  const unpaid = await fixture.tenant({ monthlyRunQuota: 0 });
   await expectRefused(() => trigger(unpaid), overQuota(0));
   expect((await newProjectDefaults()).monthlyRunQuota).toBeNull();
 });
 
 test('counts the quota by runs of API keys per UTC month', async () => {
-  const tenant = await world.tenant({ monthlyRunQuota: 2 });
-  const at = (time: string) => setDatabaseClock(world.database.pool, time);
+  const tenant = await fixture.tenant({ monthlyRunQuota: 2 });
+  const at = (time: string) => setDatabaseClock(fixture.database.pool, time);
   await at('2027-04-01T00:00:00.000Z');
   const first = await trigger(tenant, withKey('april'));
   expect(first.status).toBe(201);
@@ -170,12 +170,12 @@ test('counts the quota by runs of API keys per UTC month', async () => {
 async function otherTriggers(tenant: Tenant, types: ('dashboard' | 'schedule')[]) {
   for (const triggerType of types) {
     const request = { ...anyRequest(tenant), triggerType };
-    expect((await world.stores.admission.admitRun(request)).outcome).toBe('admitted');
+    expect((await fixture.stores.admission.admitRun(request)).outcome).toBe('admitted');
   }
 }
 
 test('a deleted run occupies its slot until it has ended', async () => {
-  const tenant = await world.tenant({ maxConcurrentRuns: 1 });
+  const tenant = await fixture.tenant({ maxConcurrentRuns: 1 });
   const { json } = await trigger(tenant);
   const path = `/api/v1/runs/${json.data.runId}`;
   await caller(api, tenant.key)(path, { method: 'DELETE' });
@@ -185,9 +185,9 @@ test('a deleted run occupies its slot until it has ended', async () => {
 });
 
 test('a host gets runs of its flows until its heartbeat is stale', async () => {
-  const hosts = createHostStore(world.database.pool);
+  const hosts = createHostStore(fixture.database.pool);
   const host = { hostId: `h-${randomUUID()}`, name: 'Own', capacity: 1 };
-  const tenant = await world.tenant({ flow: { runner: host.hostId } });
+  const tenant = await fixture.tenant({ flow: { runner: host.hostId } });
   await expectRefused(() => trigger(tenant), offline);
   await hosts.renew(host);
   const first = await trigger(tenant);
@@ -195,9 +195,9 @@ test('a host gets runs of its flows until its heartbeat is stale', async () => {
   // A full and draining host is not offline: the run waits for a slot.
   await hosts.setDraining(host.hostId, true);
   expect((await trigger(tenant)).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.host.staleMs - 1));
+  await setDatabaseClock(fixture.database.pool, later(limits.host.staleMs - 1));
   expect((await trigger(tenant, withKey('seen'))).status).toBe(201);
-  await setDatabaseClock(world.database.pool, later(limits.host.staleMs));
+  await setDatabaseClock(fixture.database.pool, later(limits.host.staleMs));
   await expectRefused(() => trigger(tenant), offline);
   expect((await trigger(tenant, withKey('seen'))).status).toBe(200);
   await hosts.renew(host);
@@ -205,12 +205,12 @@ test('a host gets runs of its flows until its heartbeat is stale', async () => {
 });
 
 test('an idempotency key is valid for 24 hours, then admits another run', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const first = await trigger(tenant, withKey('daily'));
-  await setDatabaseClock(world.database.pool, later(limits.idempotency.windowMs - 1));
+  await setDatabaseClock(fixture.database.pool, later(limits.idempotency.windowMs - 1));
   const last = await trigger(tenant, withKey('daily'));
   expect([last.status, last.json.data.runId]).toEqual([200, first.json.data.runId]);
-  await setDatabaseClock(world.database.pool, later(limits.idempotency.windowMs));
+  await setDatabaseClock(fixture.database.pool, later(limits.idempotency.windowMs));
   const anew = await trigger(tenant, withKey('daily'));
   expect(anew.status).toBe(201);
   expect(anew.json.data.runId).not.toBe(first.json.data.runId);

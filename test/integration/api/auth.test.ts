@@ -4,7 +4,7 @@ import { limits } from '../../../core/limits.ts';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let runId: string;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ test('accepts a key in the query for the stream only, and never two different ke
       },
     );
   };
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   expect(await open(`api_key=${tenant.key}`, null)).toBe(200);
   expect(await open(`api_key=${tenant.key}`, tenant.key)).toBe(200);
   expect(await open(`api_key=${tenant.key}`, other.key)).toBe(401);
@@ -39,28 +39,28 @@ test('accepts a key in the query for the stream only, and never two different ke
 });
 
 test('rejects a revoked key from the next call on, in every process', async () => {
-  const other = await world.start();
+  const other = await fixture.start();
   for (let i = 0; i < 20; i += 1) {
-    const { key, record } = await world.stores.keys.create({
+    const { key, record } = await fixture.stores.keys.create({
       ...named,
       projectId: tenant.projectId,
     });
     const calls = [caller(api, key), caller(other, key)];
     for (const call of calls) expect((await call('/api/v1/flows')).status).toBe(200);
-    await world.stores.keys.revoke(record.keyId);
+    await fixture.stores.keys.revoke(record.keyId);
     for (const call of calls) expect((await call('/api/v1/flows')).status).toBe(401);
   }
 });
 
 test('limits database lookups of unknown keys', async () => {
   let lookups = 0;
-  const counting = await world.start({
+  const counting = await fixture.start({
     nowMs: () => 1_000_000,
     keys: {
-      ...world.stores.keys,
+      ...fixture.stores.keys,
       findByKey: (key) => {
         lookups += 1;
-        return world.stores.keys.findByKey(key);
+        return fixture.stores.keys.findByKey(key);
       },
     },
   });
@@ -90,16 +90,16 @@ test('limits database lookups of unknown keys', async () => {
 
 test('writes the last use of keys in batches', async () => {
   const writes: string[][] = [];
-  const own = await world.start({
+  const own = await fixture.start({
     keys: {
-      ...world.stores.keys,
+      ...fixture.stores.keys,
       touch: (keyIds) => {
         writes.push(keyIds);
-        return world.stores.keys.touch(keyIds);
+        return fixture.stores.keys.touch(keyIds);
       },
     },
   });
-  const fresh = await world.tenant();
+  const fresh = await fixture.tenant();
   const began = performance.now();
   for (let i = 0; i < 10; i += 1) await caller(own, fresh.key)('/api/v1/flows');
   await own.close();
@@ -107,7 +107,7 @@ test('writes the last use of keys in batches', async () => {
   expect(writes.length).toBeGreaterThanOrEqual(1);
   expect(writes.length).toBeLessThanOrEqual(rounds);
   expect(writes.every((keyIds) => keyIds.length === 1)).toBe(true);
-  const [record] = await world.stores.keys.list(fresh.projectId);
+  const [record] = await fixture.stores.keys.list(fresh.projectId);
   expect(record?.lastUsedAt).toBeInstanceOf(Date);
 });
 

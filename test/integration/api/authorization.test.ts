@@ -8,7 +8,7 @@ import { type Answer, caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let runId: string;
 const sessionId = 'session-1';
 
@@ -60,7 +60,7 @@ function expectRefused({ method, url }: RouteEntry, answer: Answer, status: numb
 
 /** Every row and every call to Temporal, except when and how often keys were used. */
 async function state() {
-  const { database, asked } = world;
+  const { database, asked } = fixture;
   const tables = await database.pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables
      where table_schema = 'public' and table_name <> 'key_usage' order by 1`,
@@ -140,7 +140,7 @@ describe('with an API key', () => {
         const headers = { authorization: `Bearer ${inHeader}` };
         expectRefused(route, await askBy(route, `api_key=${inQuery}`, headers), 401);
       }
-      const otherTenant = await world.tenant();
+      const otherTenant = await fixture.tenant();
       const answer = await askBy(route, `api_key=${otherTenant.key}`);
       expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
       expect(answer.text).not.toContain(tenant.projectId);
@@ -154,7 +154,7 @@ describe('with an API key', () => {
   });
 
   test('rejects access to another project, without effect', async () => {
-    const otherTenant = await world.tenant();
+    const otherTenant = await fixture.tenant();
     const before = await state();
     for (const route of keyed()) {
       const answer = await ask(caller(api, otherTenant.key), route);
@@ -225,9 +225,9 @@ describe('with an operator’s session', () => {
 async function deadKeys(): Promise<{ expired: string; revoked: string }> {
   const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 60, projectId: tenant.projectId };
   const expiresAt = new Date(Date.now() - 1_000);
-  const expired = await world.stores.keys.create({ ...named, expiresAt });
-  const revoked = await world.stores.keys.create(named);
-  await world.stores.keys.revoke(revoked.record.keyId);
+  const expired = await fixture.stores.keys.create({ ...named, expiresAt });
+  const revoked = await fixture.stores.keys.create(named);
+  await fixture.stores.keys.revoke(revoked.record.keyId);
   return { expired: expired.key, revoked: revoked.key };
 }
 
@@ -243,7 +243,7 @@ const ends = ({ method, url }: RouteEntry): number =>
   method === 'DELETE' ? 2 : /\/(stop|interrupt)$/.test(url) ? 1 : 0;
 
 async function signIn(): Promise<string> {
-  const { code } = await world.stores.operators.invite('ana');
+  const { code } = await fixture.stores.operators.invite('ana');
   const headers = { origin: publicUrl };
   return cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
 }

@@ -13,7 +13,7 @@ import { caller } from './call.ts';
 import { openLog } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let site: Server;
 let browser: Browser;
 let page: Page;
@@ -60,7 +60,7 @@ interface Seen {
 
 test('an EventSource with its key in the URL receives a run completely, also after a disconnect', async () => {
   const runId = await newRun();
-  const log = await openLog(world, runId);
+  const log = await openLog(fixture, runId);
   await log.write([frame('one'), frame('two')]);
   const address = `${api.url}/api/v1/runs/${runId}/stream?api_key=${encodeURIComponent(tenant.key)}`;
   await inPage('watch', address, streamEvents);
@@ -116,7 +116,7 @@ test('a page calls with a key and headers, and reads answers, errors and their h
 });
 
 test('rejects pages of unlisted origins, and never allows cookies', async () => {
-  const strict = await world.start({ corsOrigins: ['https://app.example'] });
+  const strict = await fixture.start({ corsOrigins: ['https://app.example'] });
   const headers = { authorization: `Bearer ${tenant.key}` };
   await expect(inPage('call', `${strict.url}/api/v1/flows`, { headers })).rejects.toThrow(
     'Failed to fetch',

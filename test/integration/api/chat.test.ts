@@ -9,7 +9,7 @@ import { caller } from './call.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, api, tenant, chatOf, chat, open, messages } = useSessions();
+const { fixture, api, tenant, chatOf, chat, open, messages } = useSessions();
 
 describe('a message', () => {
   const bytes = limits.text.promptMaxBytes;
@@ -36,7 +36,7 @@ describe('a message', () => {
   test("notifies the session's host before the workflow does", async () => {
     const session = await open();
     let rings = 0;
-    const notifications = createNotifications(world.redis.redis, world.redis);
+    const notifications = createNotifications(fixture.redis.redis, fixture.redis);
     onTestFinished(notifications.close);
     const notified = createDeferred<true>();
     notifications.subscribe(sessionChannel(session.runId), () => {
@@ -89,20 +89,20 @@ describe('a message', () => {
       const { status, json } = await chat({ message: 'x', sessionId, stream });
       expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
     }
-    const { rowCount } = await world.database.pool.query(
+    const { rowCount } = await fixture.database.pool.query(
       'select from sessions where session_id = $1',
       [sessionId],
     );
     expect(rowCount).toBe(0);
     // The same id in another flow is another session.
-    const other = await world.tenant();
+    const other = await fixture.tenant();
     const { sessionId: theirs } = await open(other);
     expect((await chat({ message: 'x', sessionId: theirs })).status).toBe(404);
   });
 
   test('for an ended session is 404', async () => {
     const { sessionId, runId } = await open();
-    await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    await fixture.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
     const { status, json } = await chat({ message: 'x', sessionId });
     expect([status, json.error.code]).toEqual([404, 'NOT_FOUND']);
     expect(json.error.message).toMatch(/^The session has ended\. Open a new one\.$/);
@@ -112,7 +112,7 @@ describe('a message', () => {
 
 test('a position counts the messages before it, the current one included', async () => {
   const { sessionId, runId } = await open();
-  const worker = sessionWorker(world, runId);
+  const worker = sessionWorker(fixture, runId);
   const send = async (n: number) =>
     (await chat({ message: `${n}`, sessionId, clientMessageId: `n-${n}` })).json.data.position;
   expect([await send(0), await send(1), await send(2)]).toEqual([0, 1, 2]);
@@ -125,7 +125,7 @@ test('a position counts the messages before it, the current one included', async
 test('queues at most fifty messages behind the current one', async () => {
   const { sessionId, runId } = await open();
   await chat({ message: 'At work.', sessionId });
-  await sessionWorker(world, runId).begin();
+  await sessionWorker(fixture, runId).begin();
   const waiting = Array.from({ length: limits.session.queueMax + 3 }, () =>
     chat({ message: 'Waits.', sessionId }),
   );
@@ -143,7 +143,7 @@ test('queues at most fifty messages behind the current one', async () => {
 
 describe('an answer that waits for the turn', () => {
   test('is the 202 answer after the timeout', async () => {
-    const hurried = await world.start({ chatWaitMs: 100 });
+    const hurried = await fixture.start({ chatWaitMs: 100 });
     const session = await open();
     const { runId } = session;
     const body = { message: 'x', sessionId: session.sessionId, clientMessageId: 'one' };
@@ -156,7 +156,7 @@ describe('an answer that waits for the turn', () => {
         streamUrl: expect.stringContaining(`/runs/${runId}/stream`),
       },
     ]);
-    const worker = sessionWorker(world, runId);
+    const worker = sessionWorker(fixture, runId);
     await worker.begin();
     await worker.end('There.');
     // A retry is answered by the same turn.
@@ -169,10 +169,10 @@ describe('an answer that waits for the turn', () => {
   });
 
   test('has the queue position at the time of the answer', async () => {
-    const hurried = await world.start({ chatWaitMs: 1_500 });
+    const hurried = await fixture.start({ chatWaitMs: 1_500 });
     const { sessionId, runId } = await open();
     for (const message of ['first', 'second']) await chat({ message, sessionId });
-    const worker = sessionWorker(world, runId);
+    const worker = sessionWorker(fixture, runId);
     await worker.begin();
     const late = chatOf(tenant, hurried)({ message: 'third', sessionId, stream: false });
     await expect.poll(() => messages(runId)).toBe(3);
@@ -182,15 +182,15 @@ describe('an answer that waits for the turn', () => {
 });
 
 test('sessions do not count towards the monthly quota', async () => {
-  const unpaid = await world.tenant({ monthlyRunQuota: 0 });
+  const unpaid = await fixture.tenant({ monthlyRunQuota: 0 });
   const { sessionId, runId } = await open(unpaid);
   const send = chatOf(unpaid);
   expect((await send({ message: 'x', sessionId })).status).toBe(202);
   expect((await send({ message: 'x' })).status).toBe(202);
-  const worker = sessionWorker(world, runId);
+  const worker = sessionWorker(fixture, runId);
   await worker.begin();
   await worker.end('Done.');
-  expect(await world.stores.keyUsage.bounds(unpaid.projectId)).toMatchObject({ monthlyRuns: 0 });
+  expect(await fixture.stores.keyUsage.bounds(unpaid.projectId)).toMatchObject({ monthlyRuns: 0 });
   const run = await caller(api, unpaid.key)(`/api/v1/flows/${unpaid.flowId}/runs`, {
     body: { prompt: 'Go' },
   });

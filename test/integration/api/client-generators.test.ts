@@ -53,10 +53,10 @@ test('generates a client that compiles and starts a run, without warnings', asyn
   const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
   await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', client);
 
-  const world = await openApiFixture();
+  const fixture = await openApiFixture();
   try {
-    const { url } = await world.start();
-    const { flowId, key } = await world.tenant();
+    const { url } = await fixture.start();
+    const { flowId, key } = await fixture.tenant();
     const { Api } = await import(client);
     const headers = { authorization: `Bearer ${key}` };
     const { api } = new Api({ baseUrl: url, baseApiParams: { headers, format: 'json' } });
@@ -67,7 +67,7 @@ test('generates a client that compiles and starts a run, without warnings', asyn
       error: { error: { code: 'NOT_FOUND' } },
     });
   } finally {
-    await world.close();
+    await fixture.close();
   }
 }, 180_000);
 

@@ -3,13 +3,13 @@ import type { ApiProcess } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api: open, tenant } = useTenant();
+const { fixture, api: open, tenant } = useTenant();
 let listed: ApiProcess;
 const page = { origin: 'https://app.example' };
 const unlisted = { origin: 'https://elsewhere.example' };
 
 beforeAll(async () => {
-  listed = await world.start({ corsOrigins: ['https://app.example', 'http://localhost:5173'] });
+  listed = await fixture.start({ corsOrigins: ['https://app.example', 'http://localhost:5173'] });
 });
 
 const preflight = (api: ApiProcess, path: string, headers: Record<string, string> = page) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { publicUrl } from '../../support/api-fixture.ts';
 import { contents, digestOf, modifiedAt, useRunFiles } from './run-files.ts';
 
-const { world, api, tenant, call, files, download } = useRunFiles();
+const { fixture, api, tenant, call, files, download } = useRunFiles();
 
 test('lists the files by path, page by page, by scope and by prefix', async () => {
   const all = await call(files());
@@ -79,6 +79,6 @@ test('stops reading when the client disconnects', async () => {
     await answer.body?.getReader().read();
     abort.abort();
   }
-  await expect.poll(() => world.database.pool.waitingCount).toBe(0);
+  await expect.poll(() => fixture.database.pool.waitingCount).toBe(0);
   expect((await download('a.txt')).status).toBe(200);
 });

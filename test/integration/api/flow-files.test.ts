@@ -8,7 +8,7 @@ import { limits } from '../../../core/limits.ts';
 import { type Answer, caller } from './call.ts';
 import { miB, useGivenFiles, utf8 } from './input-file-requests.ts';
 
-const { world, api, tenant, call, trigger, filesOf, pathsOf, storage, counts } = useGivenFiles();
+const { fixture, api, tenant, call, trigger, filesOf, pathsOf, storage, counts } = useGivenFiles();
 
 test("shows a run's files from its admission on", async () => {
   const made = await trigger([
@@ -35,8 +35,8 @@ test("shows a run's files from its admission on", async () => {
 });
 
 test('a rejected run stores no files, and a replay stores none again', async () => {
-  const { pool } = world.database;
-  const full = await world.tenant({ maxConcurrentRuns: 0 });
+  const { pool } = fixture.database;
+  const full = await fixture.tenant({ maxConcurrentRuns: 0 });
   const blobs = async () => (await pool.query('select from blobs')).rowCount;
   const before = await blobs();
   const refused = await caller(api, full.key)(`/api/v1/flows/${full.flowId}/runs`, {
@@ -71,9 +71,9 @@ test("a run keeps its flow's files as of its admission", async () => {
   const read = async ({ json }: Answer) =>
     Object.fromEntries(
       await Promise.all(
-        (await world.stores.files.listSeed(json.data.runId)).map(async ({ path, sha256 }) => [
+        (await fixture.stores.files.listSeed(json.data.runId)).map(async ({ path, sha256 }) => [
           path,
-          await text(Readable.from(world.stores.blobs.read(sha256))),
+          await text(Readable.from(fixture.stores.blobs.read(sha256))),
         ]),
       ),
     );
@@ -83,7 +83,7 @@ test("a run keeps its flow's files as of its admission", async () => {
   expect(await counts()).toMatchObject({ files: 5 });
 
   // Once no run uses them, the next change removes files that are no longer the flow's.
-  await world.database.pool.query(
+  await fixture.database.pool.query(
     `update runs set ended_at = now(), status = 'sleep', end_cause = 'completed' where flow_id = $1`,
     [tenant.flowId],
   );
@@ -100,7 +100,7 @@ test("each run gets one consistent version of the flow's files under concurrent 
   );
   for (const { json, status } of made) {
     expect(status).toBe(201);
-    const seed = await world.stores.files.listSeed(json.data.runId);
+    const seed = await fixture.stores.files.listSeed(json.data.runId);
     expect(seed.map(({ path }) => path)).toEqual(['x', 'y']);
     expect(new Set(seed.map(({ sha256 }) => sha256)).size).toBe(1);
   }
@@ -114,7 +114,7 @@ describe('adding files to a run', () => {
     const early = await put();
     expect(early).toMatchObject({ status: 503, json: { error: { code: 'UPSTREAM_UNAVAILABLE' } } });
     expect(Number(early.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    await world.database.pool.query(
+    await fixture.database.pool.query(
       `update runs set ended_at = now(), status = 'sleep', end_cause = 'completed' where id = $1`,
       [runId],
     );
@@ -136,7 +136,7 @@ describe('adding files to a run', () => {
     ]) {
       expect((await call(url, { body })).status).toBe(400);
     }
-    const other = await world.tenant();
+    const other = await fixture.tenant();
     const foreign = await caller(api, other.key)(url, { body: { files: [utf8('a')] } });
     expect(foreign.status).toBe(403);
     expect(

@@ -3,12 +3,12 @@ import { publicUrl } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
 test('lists the flows of the caller’s project without secrets', async () => {
   const secrets = { env: { TOKEN: 'canary' }, mcpServers: {} };
-  const tenant = await world.tenant({ flow: { name: 'Nightly', prompt: 'Go', secrets } });
-  await world.tenant();
+  const tenant = await fixture.tenant({ flow: { name: 'Nightly', prompt: 'Go', secrets } });
+  await fixture.tenant();
   const { json, text } = await caller(api, tenant.key)('/api/v1/flows');
   expect(json.data).toHaveLength(1);
   expect(json.data[0]).toMatchObject({
@@ -25,9 +25,9 @@ test('lists the flows of the caller’s project without secrets', async () => {
 });
 
 test('lists every flow once, page by page', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   for (let i = 0; i < 6; i += 1) {
-    await world.stores.flows.create({ name: `Flow ${i}`, projectId: tenant.projectId });
+    await fixture.stores.flows.create({ name: `Flow ${i}`, projectId: tenant.projectId });
   }
   const call = caller(api, tenant.key);
   const seen: string[] = [];

@@ -9,15 +9,15 @@ import { caller } from './call.ts';
 import { type SessionWorker, sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, open, chatOf } = useSessions();
+const { fixture, open, chatOf } = useSessions();
 let tenant: Tenant;
 let idle: { runId: string; worker: SessionWorker };
 
 /** A project whose only slot is occupied by an idle session. */
 beforeEach(async () => {
-  tenant = await world.tenant({ maxConcurrentRuns: 1 });
+  tenant = await fixture.tenant({ maxConcurrentRuns: 1 });
   const { sessionId, runId } = await open(tenant);
-  const worker = sessionWorker(world, runId);
+  const worker = sessionWorker(fixture, runId);
   idle = { runId, worker };
   expect((await chatOf(tenant)({ message: 'x', sessionId })).status).toBe(202);
   await worker.begin();
@@ -37,9 +37,9 @@ async function startWatched(onLook: () => void): Promise<Watched> {
       looks += 1;
       onLook();
     }
-    return world.stores.runs.find(runId);
+    return fixture.stores.runs.find(runId);
   };
-  const own = await world.start({ runs: { ...world.stores.runs, find } });
+  const own = await fixture.start({ runs: { ...fixture.stores.runs, find } });
   return { ...own, looks: () => looks };
 }
 

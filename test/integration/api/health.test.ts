@@ -11,7 +11,7 @@ import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
 const report: HostHealth = {
   instance: 'box-internal',
@@ -47,7 +47,7 @@ test('answers health and readiness without a key', async () => {
       },
     },
   ]);
-  const half = await world.start({
+  const half = await fixture.start({
     checks: {
       postgres: async () => ({ version: null }),
       temporal: () => Promise.reject(new Error('away')),
@@ -76,11 +76,11 @@ const linesOf = (log: string): object[] =>
 test('is not ready without Redis, or with an incomplete schema', async () => {
   const empty = await createEmptyDatabase();
   const redis = lostRedis();
-  const started = await world.start({
+  const started = await fixture.start({
     checks: {
       schema: async () => ({ version: await requireCompleteSchema(empty.pool) }),
       redis: async () => ({ version: await redisVersion(redis) }),
-      whole: async () => ({ version: await requireCompleteSchema(world.database.pool) }),
+      whole: async () => ({ version: await requireCompleteSchema(fixture.database.pool) }),
     },
   });
   const { status, json } = await caller(started, null)('/readyz');
@@ -95,7 +95,7 @@ test('is not ready without Redis, or with an incomplete schema', async () => {
 });
 
 test('reports the state of hosts without their names', async () => {
-  await world.stores.hosts.renew({ hostId: 'host-x', name: 'box.internal', capacity: 2, report });
+  await fixture.stores.hosts.renew({ hostId: 'host-x', name: 'box.internal', capacity: 2, report });
   const { text, json } = await caller(api, null)('/readyz');
   expect(json.data.hosts).toEqual([
     {
@@ -118,7 +118,7 @@ test('reports the state of hosts without their names', async () => {
   for (const runtimeFault of ['runtime_missing', 'runtime_unusable'] as const) {
     const lacking = { ...report, ...unusable, runtimeFault, runtimeProblem: 'internal' };
     const host = { hostId: 'host-x', name: 'box.internal', capacity: 2, report: lacking };
-    await world.stores.hosts.renew(host);
+    await fixture.stores.hosts.renew(host);
     const then = await caller(api, null)('/readyz');
     expect(then.json.data.hosts).toMatchObject([{ ...unusable, runtimeFault }]);
     expect(then.text).not.toMatch(/internal/);
@@ -130,7 +130,7 @@ test('answers in time while dependencies hang, with one check for concurrent cal
     applicationName: 'test',
   });
   let probes = 0;
-  const stuck = await world.start({
+  const stuck = await fixture.start({
     checks: {
       postgres: async () => {
         probes += 1;
@@ -153,7 +153,7 @@ test('answers in time while dependencies hang, with one check for concurrent cal
 });
 
 test('reports its clock offset from Postgres', async () => {
-  await setDatabaseClock(world.database.pool, new Date(Date.now() + 3_600_000).toISOString());
+  await setDatabaseClock(fixture.database.pool, new Date(Date.now() + 3_600_000).toISOString());
   const { status, json } = await caller(api, null)('/readyz');
   expect(status).toBe(200);
   expect(json.data.clockAheadMs).toBeLessThan(-3_500_000);

@@ -8,10 +8,10 @@ import { type Answer, caller } from './call.ts';
 import { fakeHostRpc } from './fake-host-rpc.ts';
 import { useGivenFiles, utf8 } from './input-file-requests.ts';
 
-const { world, tenant, storage } = useGivenFiles();
+const { fixture, tenant, storage } = useGivenFiles();
 let api: ApiProcess;
 beforeAll(async () => {
-  api = await world.start({ hostRpc: fakeHostRpc() });
+  api = await fixture.start({ hostRpc: fakeHostRpc() });
 });
 
 /** A way to upload files to an existing run or session. */
@@ -28,7 +28,7 @@ const endpoints: Record<string, Endpoint> = {
     successStatus: 200,
     async open() {
       const { runId } = (await call(`${flowPath()}/runs`, { prompt: 'Go' })).json.data;
-      await world.database.pool.query(
+      await fixture.database.pool.query(
         `update runs set host_id = 'host-1', started_at = now() where id = $1`,
         [runId],
       );
@@ -53,7 +53,7 @@ const endpoints: Record<string, Endpoint> = {
 
 /** Everything stored for files of the flow, of its runs and of messages to it. */
 async function stored(): Promise<unknown> {
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     `select f.storage_bytes as bytes, f.file_count as count, f.files_version as version,
        (select count(*)::int from flow_files t where t.flow_id = f.id) as files,
        (select count(*)::int from input_files t join runs r on r.id = t.run_id
@@ -67,11 +67,10 @@ async function stored(): Promise<unknown> {
 }
 
 const used = (bytes: number, files = 0) =>
-  world.database.pool.query('update flows set storage_bytes = $2, file_count = $3 where id = $1', [
-    tenant.flowId,
-    bytes,
-    files,
-  ]);
+  fixture.database.pool.query(
+    'update flows set storage_bytes = $2, file_count = $3 where id = $1',
+    [tenant.flowId, bytes, files],
+  );
 
 describe.each(Object.entries(endpoints))('by %s', (_name, { successStatus, open }) => {
   async function expectFull(give: () => Promise<Answer>, limit: number, current: number) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
 import { miB, useGivenFiles, utf8 } from './input-file-requests.ts';
 
-const { world, tenant, trigger, storage, counts } = useGivenFiles();
+const { fixture, tenant, trigger, storage, counts } = useGivenFiles();
 
 describe('limits', () => {
   const big = (path: string, bytes: number) => ({
@@ -36,7 +36,7 @@ describe('limits', () => {
   });
 
   const used = (bytes: number, files = 0) =>
-    world.database.pool.query(
+    fixture.database.pool.query(
       'update flows set storage_bytes = $2, file_count = $3 where id = $1',
       [tenant.flowId, bytes, files],
     );

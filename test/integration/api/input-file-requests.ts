@@ -8,9 +8,9 @@ export const utf8 = (path: string, content = path) => ({ path, content, encoding
 
 /** Runs that bring files along, in a project and a flow of each test's own. */
 export function useGivenFiles() {
-  const { world, api, tenant, call } = useTenant();
+  const { fixture, api, tenant, call } = useTenant();
   beforeEach(async () => {
-    Object.assign(tenant, await world.tenant());
+    Object.assign(tenant, await fixture.tenant());
   });
 
   const trigger = (files: unknown, more: object = {}) =>
@@ -22,7 +22,7 @@ export function useGivenFiles() {
 
   /** Counts the tenant's stored rows. */
   async function counts() {
-    const { rows } = await world.database.pool.query<{ runs: number; files: number }>(
+    const { rows } = await fixture.database.pool.query<{ runs: number; files: number }>(
       `select (select count(*) from runs where project_id = $1) as runs,
               (select count(*) from flow_files where flow_id = $2) as files`,
       [tenant.projectId, tenant.flowId],
@@ -30,5 +30,5 @@ export function useGivenFiles() {
     return rows[0];
   }
 
-  return { world, api, tenant, call, trigger, filesOf, pathsOf, storage, counts };
+  return { fixture, api, tenant, call, trigger, filesOf, pathsOf, storage, counts };
 }

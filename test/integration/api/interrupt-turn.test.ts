@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type SessionWorker, sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, call, chat, open } = useSessions();
+const { fixture, call, chat, open } = useSessions();
 
 interface Opened {
   worker: SessionWorker;
@@ -16,13 +16,13 @@ interface Opened {
 async function openSession(): Promise<Opened> {
   const { sessionId, runId } = await open();
   return {
-    worker: sessionWorker(world, runId),
+    worker: sessionWorker(fixture, runId),
     send: async () => (await chat({ message: 'x', sessionId })).json.data.messageId,
     async interrupt() {
       const answer = await call(`/api/v1/runs/${runId}/interrupt`, { body: {} });
       expect(answer.status, answer.text).toBe(200);
       expect(answer.json.data).toMatchObject({ runId, sessionId, finishedAt: null });
-      const own = world.asked.interrupted.filter((of) => of.workflowId === `session/${runId}`);
+      const own = fixture.asked.interrupted.filter((of) => of.workflowId === `session/${runId}`);
       return own.map(({ messageId }) => messageId);
     },
   };

@@ -3,11 +3,11 @@ import type { ApiProcess } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant, call } = useTenant();
+const { fixture, api, tenant, call } = useTenant();
 let other: ApiProcess;
 
 beforeAll(async () => {
-  other = await world.start();
+  other = await fixture.start();
 });
 
 async function newRun(labels: Record<string, string>): Promise<{ runId: string; path: string }> {
@@ -86,7 +86,7 @@ test('loses none of twenty concurrent changes on two processes', async () => {
 
 test('changes labels of an ended run, but not of a deleted one', async () => {
   const { runId, path } = await newRun({ a: '1' });
-  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   const changed = await patch(path, { labels: { a: '2' } });
   expect(changed.json.data).toMatchObject({ status: 'sleep', labels: { a: '2' } });
   await call(path, { method: 'DELETE' });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { useApi } from './use-api.ts';
 
-const { world } = useApi();
+const { fixture } = useApi();
 
 test('links the parts of the service, as JSON and as HTML', async () => {
   const publicUrl = 'http://127.0.0.1/flows';
-  const { url } = await world.start({ publicUrl, temporalUiUrl: 'http://127.0.0.1:8233' });
+  const { url } = await fixture.start({ publicUrl, temporalUiUrl: 'http://127.0.0.1:8233' });
   const json = await fetch(`${url}/`);
   expect(await json.json()).toEqual({
     data: {

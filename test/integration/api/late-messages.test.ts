@@ -4,17 +4,17 @@ import type { ApiDeps } from '../../../api/deps.ts';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, tenant, call } = useTenant();
+const { fixture, tenant, call } = useTenant();
 
 /** A message to a session whose workflow has ended or does not answer when it is signalled. */
 async function sendLate(signalMessage: ApiDeps['signalMessage']) {
   const path = `/api/v1/flows/${tenant.flowId}`;
   const opened = await call(`${path}/sessions`, { body: {} });
   const { sessionId, runId } = opened.json.data;
-  const api = await world.start({ signalMessage });
+  const api = await fixture.start({ signalMessage });
   const body = { message: 'Late.', sessionId, clientMessageId: randomUUID() };
   const sent = await caller(api, tenant.key)(`${path}/chat`, { body });
-  const { pool } = world.database;
+  const { pool } = fixture.database;
   const stored = await pool.query('select id from session_messages where run_id = $1', [runId]);
   const query = `select data from frames where run_id = $1 and event = 'turn_end'`;
   const ends = await pool.query<{ data: string }>(query, [runId]);
@@ -36,7 +36,7 @@ test('rejects a message to an ended session, and announces nothing', async () =>
 test('accepts a message whose failure was already announced', async () => {
   const { sent, stored, ends } = await sendLate(async ({ runId }) => {
     const end = { runId, cause: 'stopped_by_api', detail: null, exitCode: null } as const;
-    await world.stores.runs.endRun(end);
+    await fixture.stores.runs.endRun(end);
     return 'gone';
   });
   expect(sent.status).toBe(202);

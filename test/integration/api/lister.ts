@@ -14,8 +14,8 @@ interface Lister extends Tenant {
 }
 
 /** A separate project, so that a list has only the entries of one test. */
-export async function newLister(world: ApiFixture, api: ApiProcess): Promise<Lister> {
-  const made = await world.tenant();
+export async function newLister(fixture: ApiFixture, api: ApiProcess): Promise<Lister> {
+  const made = await fixture.tenant();
   const ask = caller(api, made.key);
   return { ...made, ask, run: (body = {}) => trigger(ask, made.flowId, body) };
 }

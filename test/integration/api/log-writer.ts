@@ -19,8 +19,8 @@ interface WriteOptions {
 }
 
 /** Writes the log of a run like a worker. */
-export async function openLog(world: ApiFixture, runId: string): Promise<LogWriter> {
-  const { frames, runs } = world.stores;
+export async function openLog(fixture: ApiFixture, runId: string): Promise<LogWriter> {
+  const { frames, runs } = fixture.stores;
   const lease = await frames.takeLease(runId, 'test', 600_000);
   if (lease === null) throw new Error('no lease');
   const stored: StoredFrame[] = [];
@@ -34,7 +34,7 @@ export async function openLog(world: ApiFixture, runId: string): Promise<LogWrit
     if (fresh.length > 0) deltaCount = 0;
     const seq = stored.at(-1)?.seq ?? 0;
     const numbered = deltas.map((data) => ({ seq, n: (deltaCount += 1), data }));
-    if (publish) await world.frameStream.publish(runId, { frames: fresh, deltas: numbered });
+    if (publish) await fixture.frameStream.publish(runId, { frames: fresh, deltas: numbered });
   }
 
   async function append(batch: Frame[]): Promise<StoredFrame[]> {
@@ -55,22 +55,22 @@ export async function openLog(world: ApiFixture, runId: string): Promise<LogWrit
 
   async function end(given: Partial<EndRunRequest> = {}): Promise<void> {
     await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0, ...given });
-    await world.frameStream.notify(runId);
-    await world.frameStream.expire(runId);
+    await fixture.frameStream.notify(runId);
+    await fixture.frameStream.expire(runId);
   }
 
   return { runId, write, stored, end };
 }
 
 export async function triggerRun(
-  world: ApiFixture,
+  fixture: ApiFixture,
   { url, key, flowId }: { url: string; key: string; flowId: string },
   body: object = {},
 ): Promise<LogWriter> {
   const answer = await caller({ url }, key)(`/api/v1/flows/${flowId}/runs`, {
     body: { prompt: 'Go', ...body },
   });
-  return openLog(world, answer.json.data.runId);
+  return openLog(fixture, answer.json.data.runId);
 }
 
 export const output = (text: string): Frame => ({

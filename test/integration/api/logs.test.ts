@@ -3,17 +3,17 @@ import { type Answer, caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let log: LogWriter;
 let over: LogWriter;
 
 const other = (data: string) => ({ event: 'agent_status', channel: 'other', data }) as const;
 
 beforeAll(async () => {
-  log = await triggerRun(world, { url: api.url, ...tenant });
+  log = await triggerRun(fixture, { url: api.url, ...tenant });
   await log.write([output('one\n'), assistant('one'), other('{"status":"working"}')]);
   await log.write([output('two ü\n'), assistant('two')]);
-  over = await triggerRun(world, { url: api.url, ...tenant });
+  over = await triggerRun(fixture, { url: api.url, ...tenant });
   await over.write([output('a\n'), assistant('a'), output('b\n')]);
   await over.end();
 });
@@ -59,7 +59,7 @@ test('returns the frames of the stream as entries', async () => {
 });
 
 test('returns numbers that JavaScript cannot represent unchanged', async () => {
-  const own = await triggerRun(world, { url: api.url, ...tenant });
+  const own = await triggerRun(fixture, { url: api.url, ...tenant });
   const data = '{"n":12345678901234567890.10,"t":"\\u0000","a": 1e999}';
   await own.write([{ event: 'assistant', channel: 'chat', data }]);
   expect((await read('?format=structured&channel=chat', own)).text).toContain(`"data":${data}}`);
@@ -112,7 +112,7 @@ test('rejects unknown parameters', async () => {
 });
 
 test('limits a page by size, and returns where to continue', async () => {
-  const own = await triggerRun(world, { url: api.url, ...tenant });
+  const own = await triggerRun(fixture, { url: api.url, ...tenant });
   for (let i = 0; i < 5; i += 1) await own.write([assistant('z'.repeat(7_000_000))]);
   const page = await read('?format=structured&channel=chat', own);
   expect(seqs(page)).toEqual([1, 2, 3]);

@@ -9,7 +9,7 @@ import type { ApiProcess } from '../../support/api-fixture.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant, call } = useTenant();
+const { fixture, api, tenant, call } = useTenant();
 
 const runs = () => `/api/v1/flows/${tenant.flowId}/runs`;
 const body = { prompt: 'Go' };
@@ -56,7 +56,7 @@ test('rejects null as a body', async () => {
 });
 
 test('rejects two different keys in either order', async () => {
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   const get = (...keys: string[]) =>
     rawCall(
       api,
@@ -90,8 +90,8 @@ test('answers CONNECT in the envelope', async () => {
 });
 
 test('starts nothing for an aborted body, and logs it once without an error', async () => {
-  const own = await world.start();
-  const before = world.asked.started.length;
+  const own = await fixture.start();
+  const before = fixture.asked.started.length;
   const unfinished = [
     `content-length: 100\r\n\r\n{"prompt":"Go"`,
     `transfer-encoding: chunked\r\n\r\n${chunk.slice(0, -5)}`,
@@ -104,7 +104,7 @@ test('starts nothing for an aborted body, and logs it once without an error', as
   ];
   await own.close();
   expect(own.log()).not.toMatch(/request_failed|dependency_error/);
-  expect(world.asked.started).toHaveLength(before);
+  expect(fixture.asked.started).toHaveLength(before);
   const lines = own
     .log()
     .split('\n')

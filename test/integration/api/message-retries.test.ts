@@ -6,11 +6,11 @@ import { expect, test } from 'vitest';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, api, tenant, call, chatOf, chat, sessionsOf, open, messages } = useSessions();
+const { fixture, api, tenant, call, chatOf, chat, sessionsOf, open, messages } = useSessions();
 
 test('is deduplicated after its turn, while asleep, and in another sandbox', async () => {
   const { sessionId, runId } = await open();
-  const worker = sessionWorker(world, runId);
+  const worker = sessionWorker(fixture, runId);
   const first = { message: 'One.', sessionId, clientMessageId: 'one' };
   const { messageId } = (await chat(first)).json.data;
   const again = async (body: object = first) => {
@@ -35,11 +35,11 @@ test('is deduplicated after its turn, while asleep, and in another sandbox', asy
   expect(await again()).toEqual([202, messageId, 1]);
   const asleep = await call(`${sessionsOf()}/${sessionId}`);
   expect(asleep.json.data).toMatchObject({ status: 'sleep', queued: 0 });
-  expect((await world.stores.runs.find(runId))?.holdsSlot).toBe(false);
+  expect((await fixture.stores.runs.find(runId))?.holdsSlot).toBe(false);
 
   const second = await chat({ message: 'Two.', sessionId, clientMessageId: 'two' });
   expect(await worker.begin()).toBe(second.json.data.messageId);
-  expect((await world.stores.runs.find(runId))?.generation).toBe(2);
+  expect((await fixture.stores.runs.find(runId))?.generation).toBe(2);
   expect(await again()).toEqual([202, messageId, 2]);
   await worker.end('Done, too.');
   expect(await again()).toEqual([202, messageId, 2]);
@@ -75,7 +75,7 @@ test('is deduplicated by header or field, but not by two different keys', async 
 
 test('is stored once by ten concurrent requests', async () => {
   const { sessionId, runId } = await open();
-  const other = await world.start();
+  const other = await fixture.start();
   const body = { message: 'One.', sessionId, clientMessageId: 'one' };
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, n) => chatOf(tenant, n % 2 === 0 ? api : other)(body)),
@@ -85,18 +85,18 @@ test('is stored once by ten concurrent requests', async () => {
 });
 
 test('is answered when a new one would be rejected', async () => {
-  const own = await world.tenant();
+  const own = await fixture.tenant();
   const { sessionId } = await open(own);
   const send = chatOf(own);
   const first = { message: 'One.', sessionId, clientMessageId: 'one' };
   const { messageId } = (await send(first)).json.data;
-  await world.database.pool.query('update session_messages set ended_at = now() where id = $1', [
+  await fixture.database.pool.query('update session_messages set ended_at = now() where id = $1', [
     messageId,
   ]);
-  await world.database.pool.query('update runs set holds_slot = false where flow_id = $1', [
+  await fixture.database.pool.query('update runs set holds_slot = false where flow_id = $1', [
     own.flowId,
   ]);
-  await world.stores.projects.update(own.projectId, { maxConcurrentRuns: 0 });
+  await fixture.stores.projects.update(own.projectId, { maxConcurrentRuns: 0 });
   expect((await send({ message: 'Two.', sessionId })).json.error).toMatchObject({
     ...{ code: 'CONCURRENT_LIMIT', limit: 0, current: 0 },
   });
@@ -109,7 +109,7 @@ test('finds the session that the first attempt has opened', async () => {
   const [one, other] = await Promise.all([chat(first), chat(first)]);
   const { sessionId, runId, messageId } = one.json.data;
   expect(other.json.data).toMatchObject({ sessionId, runId, messageId });
-  const worker = sessionWorker(world, runId);
+  const worker = sessionWorker(fixture, runId);
   await worker.begin();
   await worker.end('Done.');
   await worker.sleep();
@@ -123,6 +123,6 @@ test('finds the session that the first attempt has opened', async () => {
   // The session continues under the returned id; a message without an id opens another one.
   expect((await chat({ message, sessionId })).json.data.runId).toBe(runId);
   expect((await chat({ message })).json.data.runId).not.toBe(runId);
-  const inOtherProject = await chatOf(await world.tenant())(first);
+  const inOtherProject = await chatOf(await fixture.tenant())(first);
   expect(inOtherProject.json.data.sessionId).not.toBe(sessionId);
 });

@@ -11,14 +11,14 @@ import { openStream } from '../../support/sse-client.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { caller } from './call.ts';
 
-let world: ApiFixture;
+let fixture: ApiFixture;
 let tenant: Tenant;
 let proxy: Server;
 let origin: string;
 let publicUrl: string;
 
 beforeAll(async () => {
-  world = await openApiFixture();
+  fixture = await openApiFixture();
   const to = { port: 0 };
   proxy = createServer((request, response) => {
     const [, path] = /^\/flowrun(\/.*)$/.exec(request.url ?? '') ?? [];
@@ -35,14 +35,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`; // listening on TCP
   publicUrl = `${origin}/flowrun`;
-  const api = await world.start({ publicUrl });
+  const api = await fixture.start({ publicUrl });
   to.port = Number(new URL(api.url).port);
-  tenant = await world.tenant();
+  tenant = await fixture.tenant();
 });
 afterAll(async () => {
   proxy?.closeAllConnections();
   proxy?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const call = (path: string, body?: unknown) =>
@@ -88,7 +88,7 @@ test('an operator signs in by the link, and created resources are at the returne
   try {
     const context = await browser.newContext();
     const page = await context.newPage();
-    await page.goto(signInLink(publicUrl, (await world.stores.operators.invite('ana')).code));
+    await page.goto(signInLink(publicUrl, (await fixture.stores.operators.invite('ana')).code));
     await page.click('button');
     await expect.poll(() => page.textContent('p')).toBe('You are signed in as ana.');
     expect(await context.cookies()).toMatchObject([{ path: '/flowrun/' }]);

@@ -5,12 +5,12 @@ import type { Tenant } from '../../support/api-fixture.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let runId: string;
 let foreignRunId: string;
 
 beforeAll(async () => {
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   runId = await newRun(tenant);
   foreignRunId = await newRun(other);
 });

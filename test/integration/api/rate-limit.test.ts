@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { type Answer, caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
 test("answers 429 with Retry-After beyond the key's rate", async () => {
-  const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
+  const { key } = await fixture.tenant({ key: { rateLimitRpm: 5 } });
   const call = caller(api, key);
   const answers = [];
   for (let i = 0; i < 5; i += 1) answers.push(await call('/api/v1/flows'));
@@ -31,7 +31,7 @@ test("answers 429 with Retry-After beyond the key's rate", async () => {
 });
 
 test('counts every call before validating it', async () => {
-  const { key } = await world.tenant({ key: { rateLimitRpm: 4 } });
+  const { key } = await fixture.tenant({ key: { rateLimitRpm: 4 } });
   const call = caller(api, key);
   expect((await call('/api/v1/unknown')).status).toBe(404);
   expect((await call('/api/v1/flows?x=1')).status).toBe(400);
@@ -43,9 +43,9 @@ test('counts every call before validating it', async () => {
 });
 
 test('keeps the buckets of two keys apart, and shares one key between two processes', async () => {
-  const other = await world.start();
-  const one = await world.tenant({ key: { rateLimitRpm: 3 } });
-  const two = await world.tenant({ key: { rateLimitRpm: 3 } });
+  const other = await fixture.start();
+  const one = await fixture.tenant({ key: { rateLimitRpm: 3 } });
+  const two = await fixture.tenant({ key: { rateLimitRpm: 3 } });
   const statuses = [];
   for (const process of [api, other, api, other]) {
     statuses.push((await caller(process, one.key)('/api/v1/flows')).status);
@@ -55,8 +55,8 @@ test('keeps the buckets of two keys apart, and shares one key between two proces
 });
 
 test('enforces the rate over a hundred concurrent calls on two processes', async () => {
-  const other = await world.start();
-  const { key } = await world.tenant({ key: { rateLimitRpm: 40 } });
+  const other = await fixture.start();
+  const { key } = await fixture.tenant({ key: { rateLimitRpm: 40 } });
   const began = performance.now();
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, i) => caller(i % 2 ? api : other, key)('/api/v1/flows')),
@@ -74,7 +74,7 @@ test('enforces the rate over a hundred concurrent calls on two processes', async
 });
 
 test('refills without steps: after Retry-After a call passes, and not ten', async () => {
-  const { key } = await world.tenant({ key: { rateLimitRpm: 60 } });
+  const { key } = await fixture.tenant({ key: { rateLimitRpm: 60 } });
   const call = caller(api, key);
   const burst = await Promise.all(Array.from({ length: 60 }, () => call('/api/v1/flows')));
   expect(burst.every(({ status }) => status === 200)).toBe(true);
@@ -96,7 +96,7 @@ const refilledSince = (thenMs: number, perMinute: number): number =>
   Math.floor(((performance.now() - thenMs) * perMinute) / 60_000) + 1;
 
 test('supports rates from 1 to 10 000 per minute', async () => {
-  const slow = await world.tenant({ key: { rateLimitRpm: 1 } });
+  const slow = await fixture.tenant({ key: { rateLimitRpm: 1 } });
   const call = caller(api, slow.key);
   expect((await call('/api/v1/flows')).status).toBe(200);
   const refused = await call('/api/v1/flows');
@@ -104,29 +104,29 @@ test('supports rates from 1 to 10 000 per minute', async () => {
   const wait = Number(refused.headers.get('retry-after'));
   expect(wait).toBeGreaterThanOrEqual(55);
   expect(wait).toBeLessThanOrEqual(60);
-  const fast = await world.tenant({ key: { rateLimitRpm: 10_000 } });
+  const fast = await fixture.tenant({ key: { rateLimitRpm: 10_000 } });
   const { headers } = await caller(api, fast.key)('/api/v1/flows');
   expect(headers.get('x-ratelimit-limit')).toBe('10000');
   expect(headers.get('x-ratelimit-remaining')).toBe('9999');
   for (const rateLimitRpm of [0, 10_001]) {
-    await expect(world.tenant({ key: { rateLimitRpm } })).rejects.toThrow();
+    await expect(fixture.tenant({ key: { rateLimitRpm } })).rejects.toThrow();
   }
 });
 
 test('rejects every kind of call over the rate, and starts nothing', async () => {
-  const { key, flowId } = await world.tenant({ key: { rateLimitRpm: 1 } });
+  const { key, flowId } = await fixture.tenant({ key: { rateLimitRpm: 1 } });
   const call = caller(api, key);
   await call('/api/v1/flows');
-  const before = world.asked.started.length;
+  const before = fixture.asked.started.length;
   const trigger = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   expect([trigger.status, trigger.json.error.code]).toEqual([429, 'RATE_LIMITED']);
   expect((await call(`/api/v1/runs/${flowId}/stream`)).status).toBe(429);
-  expect(world.asked.started).toHaveLength(before);
+  expect(fixture.asked.started).toHaveLength(before);
 });
 
 test('keeps limiting when Redis is unreachable', async () => {
-  const lost = await world.start();
-  const { key } = await world.tenant({ key: { rateLimitRpm: 5 } });
+  const lost = await fixture.start();
+  const { key } = await fixture.tenant({ key: { rateLimitRpm: 5 } });
   expect((await caller(lost, key)('/api/v1/flows')).status).toBe(200);
   lost.redis.disconnect();
   const answers: Answer[] = [];

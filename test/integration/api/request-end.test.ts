@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, tenant, call } = useTenant();
+const { fixture, tenant, call } = useTenant();
 
 async function newRun(): Promise<{ runId: string; workflowId: string; path: string }> {
   const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
@@ -24,11 +24,11 @@ test('stop records the cause, returns `stopping`, and is repeatable', async () =
   expect(first.json.data).not.toHaveProperty('prompt');
   const again = await call(`${path}/stop`, { method: 'POST' });
   expect([again.status, again.json.data.stopping]).toEqual([200, true]);
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
     { workflowId, graceMs: 3_000 },
     { workflowId, graceMs: 10_000 },
   ]);
-  await world.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
+  await fixture.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
   const ended = await call(`${path}/stop`, { body: {} });
   expect(ended.json.data).toMatchObject({
     status: 'sleep',
@@ -37,7 +37,7 @@ test('stop records the cause, returns `stopping`, and is repeatable', async () =
     finishedAt: expect.stringMatching(/Z$/),
   });
   expect(ended.json.data).not.toHaveProperty('stopping');
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(2);
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(2);
 });
 
 test('interrupt ends a run gracefully, and is repeatable', async () => {
@@ -48,27 +48,27 @@ test('interrupt ends a run gracefully, and is repeatable', async () => {
     expect(answer.json.data).toMatchObject({ runId, stopping: true, finishedAt: null });
     expect(answer.json.data).not.toHaveProperty('prompt');
   }
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
     { workflowId, graceMs: 10_000 },
     { workflowId, graceMs: 10_000 },
   ]);
   await call(`${path}/stop`, { body: {} });
-  await world.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId, cause: 'exited', detail: null, exitCode: 0 });
   const ended = await call(`${path}/interrupt`, { body: {} });
   expect([ended.status, ended.json.data]).toMatchObject([
     200,
     { status: 'sleep', error: 'interrupted_by_api', exitCode: 0 },
   ]);
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(3);
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toHaveLength(3);
   expect((await call(`${path}/interrupt`, { body: { graceSeconds: 1 } })).status).toBe(400);
 });
 
 test('the first cause is final', async () => {
   const { runId, path } = await newRun();
-  await world.stores.runs.recordCause({ runId, cause: 'timed_out', detail: null });
+  await fixture.stores.runs.recordCause({ runId, cause: 'timed_out', detail: null });
   await call(`${path}/stop`, { body: {} });
   await call(path, { method: 'DELETE' });
-  const { run } = await world.stores.runs.endRun({
+  const { run } = await fixture.stores.runs.endRun({
     runId,
     cause: 'exited',
     detail: null,
@@ -91,13 +91,13 @@ test.each([
 
 test('stop answers 200 while Temporal is unreachable, or without the workflow', async () => {
   const { runId, path } = await newRun();
-  const away = await world.start({ signalStop: () => Promise.reject(new Error('away')) });
-  const hanging = await world.start({ signalStop: () => new Promise(() => {}) });
+  const away = await fixture.start({ signalStop: () => Promise.reject(new Error('away')) });
+  const hanging = await fixture.start({ signalStop: () => new Promise(() => {}) });
   for (const process of [away, hanging]) {
     const answer = await caller(process, tenant.key)(`${path}/stop`, { body: {} });
     expect([answer.status, answer.json.data.stopping]).toEqual([200, true]);
   }
-  expect((await world.stores.runs.find(runId))?.endCause).toBe('stopped_by_api');
+  expect((await fixture.stores.runs.find(runId))?.endCause).toBe('stopped_by_api');
 });
 
 test('one of ten concurrent deletions deletes the run', async () => {
@@ -109,7 +109,7 @@ test('one of ten concurrent deletions deletes the run', async () => {
   expect(done).toHaveLength(1);
   expect(done[0]?.json).toEqual({ data: { runId, deleted: true } });
   expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([
     { workflowId, graceMs: 0 },
   ]);
   for (const [method, rest] of [
@@ -124,17 +124,17 @@ test('one of ten concurrent deletions deletes the run', async () => {
   ] as const) {
     expect((await call(`${path}${rest}`, { method })).status, `${method} ${rest}`).toBe(404);
   }
-  expect((await world.stores.runs.find(runId))?.endCause).toBe('deleted_by_api');
+  expect((await fixture.stores.runs.find(runId))?.endCause).toBe('deleted_by_api');
 });
 
 test('deleting an ended run sends no signal', async () => {
   const { runId, workflowId, path } = await newRun();
-  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   const read = await call(path);
   expect(read.json.data).toMatchObject({ status: 'sleep', exitCode: 0 });
   expect(read.json.data).not.toHaveProperty('error');
   expect((await call(path, { method: 'DELETE' })).status).toBe(200);
-  expect(world.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([]);
+  expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([]);
 });
 
 test("the record contains the agent's result", async () => {
@@ -150,8 +150,8 @@ test("the record contains the agent's result", async () => {
     numTurns: 2,
   };
   const { runId, path } = await newRun();
-  const lease = await world.stores.frames.takeLease(runId, 'test', 60_000);
-  await world.stores.frames.append({
+  const lease = await fixture.stores.frames.takeLease(runId, 'test', 60_000);
+  await fixture.stores.frames.append({
     runId,
     token: lease?.token ?? 0,
     generation: 1,

@@ -4,7 +4,7 @@ import { type Answer, caller } from './call.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant, call } = useTenant();
+const { fixture, api, tenant, call } = useTenant();
 let runs: string;
 
 beforeAll(async () => {
@@ -135,7 +135,7 @@ test('rejects a body that is not JSON in UTF-8 with the envelope', async () => {
 });
 
 test('treats an empty body as an empty object', async () => {
-  const { flowId, key } = await world.tenant({ flow: { prompt: 'Go' } });
+  const { flowId, key } = await fixture.tenant({ flow: { prompt: 'Go' } });
   const empty = { method: 'POST', headers: { 'content-type': 'application/json' } };
   expect((await caller(api, key)(`/api/v1/flows/${flowId}/runs`, empty)).status).toBe(201);
 });
@@ -216,9 +216,9 @@ test.each([
 });
 
 test('answers 500 in the envelope without the reason', async () => {
-  const broken = await world.start({
+  const broken = await fixture.start({
     flows: {
-      ...world.stores.flows,
+      ...fixture.stores.flows,
       find: () => Promise.reject(new Error('secret detail')),
       listByProject: () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })),
     },

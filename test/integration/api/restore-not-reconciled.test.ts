@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Answer } from './call.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, tenant, call, chat, sessionsOf } = useSessions();
-const query = (text: string) => world.database.pool.query<{ count: number }>(text);
+const { fixture, tenant, call, chat, sessionsOf } = useSessions();
+const query = (text: string) => fixture.database.pool.query<{ count: number }>(text);
 
 const runsOf = () => `/api/v1/flows/${tenant.flowId}/runs`;
 const trigger = (idempotencyKey?: string, files: object[] = []) =>

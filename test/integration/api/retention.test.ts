@@ -19,26 +19,26 @@ const dayMs = 24 * 3_600_000;
 const start = Date.parse('2026-03-01T12:00:00Z');
 const kept = { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs };
 
-let world: ApiFixture;
+let fixture: ApiFixture;
 let api: ApiProcess;
 let tenant: Tenant;
 let call: ReturnType<typeof caller>;
 
 beforeAll(async () => {
-  world = await openApiFixture();
+  fixture = await openApiFixture();
   await timeIs(0);
-  api = await world.start();
-  tenant = await world.tenant();
+  api = await fixture.start();
+  tenant = await fixture.tenant();
   call = caller(api, tenant.key);
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const timeIs = (afterMs: number) =>
-  setDatabaseClock(world.database.pool, new Date(start + afterMs).toISOString());
+  setDatabaseClock(fixture.database.pool, new Date(start + afterMs).toISOString());
 
 /** Applies the retention like a worker that has just started. */
 async function sweep(): Promise<void> {
-  const retention = createRetentionStore(world.database.pool);
+  const retention = createRetentionStore(fixture.database.pool);
   const pass = createRetentionJob({
     retention,
     retentionTimes: kept,
@@ -50,7 +50,7 @@ async function sweep(): Promise<void> {
 
 /** An ended run with a log and a file, all dated now. */
 async function endedRun(body: object = {}) {
-  const log = await triggerRun(world, { ...api, ...tenant }, body);
+  const log = await triggerRun(fixture, { ...api, ...tenant }, body);
   await log.write([output('one'), output('two')]);
   const file = await storeFile(log.runId);
   await log.end();
@@ -61,9 +61,9 @@ async function storeFile(runId: string) {
   const content = Buffer.from(`content of ${runId}`);
   const sha256 = createHash('sha256').update(content).digest('hex');
   const blob = { sha256, size: content.length };
-  await world.stores.blobs.put(Readable.from([content]), blob);
+  await fixture.stores.blobs.put(Readable.from([content]), blob);
   const entry = { ...blob, path: 'a.txt', mode: 0o644, scope: 'run' as const };
-  await world.stores.files.replaceSnapshot({ runId, generation: 1 }, [
+  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, [
     { ...entry, modifiedAt: new Date(start) },
   ]);
   return { sha256, content };
@@ -73,7 +73,7 @@ const lines = async (path: string): Promise<number> =>
   (await call(`${path}/logs?format=structured&channel=all`)).json.data.entries.length;
 
 const isStored = async (sha256: string): Promise<boolean> =>
-  (await world.stores.blobs.has([sha256])).has(sha256);
+  (await fixture.stores.blobs.has([sha256])).has(sha256);
 
 test('keeps log and files for 30 days after the end, and the record forever', async () => {
   await timeIs(0);
@@ -99,9 +99,9 @@ test('keeps log and files for 30 days after the end, and the record forever', as
 
 test('deletes a log of several batches completely, and nothing of an active run', async () => {
   await timeIs(0);
-  const living = await triggerRun(world, { ...api, ...tenant });
+  const living = await triggerRun(fixture, { ...api, ...tenant });
   await living.write([output('alive')]);
-  const long = await triggerRun(world, { ...api, ...tenant });
+  const long = await triggerRun(fixture, { ...api, ...tenant });
   await long.write(Array.from({ length: 2_500 }, (_, n) => output(`line ${n}`)));
   await long.end();
   await timeIs(400 * dayMs);
@@ -115,7 +115,7 @@ test('keeps files and conversation of a session for 7 days after its end, its lo
   const opened = await call(`/api/v1/flows/${tenant.flowId}/sessions`, { body: {} });
   const { runId, sessionId } = opened.json.data;
   const { sha256 } = await storeFile(runId);
-  await world.database.pool.query(
+  await fixture.database.pool.query(
     `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)
      values ($1, 'conversation.jsonl', decode($2, 'hex'), 1, 420, db_clock())`,
     [runId, sha256],
@@ -124,14 +124,14 @@ test('keeps files and conversation of a session for 7 days after its end, its lo
     method: 'DELETE',
   });
   expect(ended.status).toBe(200);
-  await world.stores.runs.endRun({ runId, cause: 'stopped_by_api', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId, cause: 'stopped_by_api', detail: null, exitCode: 0 });
   await timeIs(kept.sessionFilesMs);
   await sweep();
   expect((await call(`/api/v1/runs/${runId}/files`)).json.data).toHaveLength(1);
   await timeIs(kept.sessionFilesMs + 1);
   await sweep();
   expect((await call(`/api/v1/runs/${runId}/files`)).json.data).toEqual([]);
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     'select from session_transcripts where run_id = $1',
     [runId],
   );
@@ -152,7 +152,7 @@ test('removes a deleted run after a day, when its idempotency key is free', asyn
 
   await timeIs(dayMs + 1_001);
   await sweep();
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     `select 'run' as what from runs where id = $1
      union all select 'frame' from frames where run_id = $1
      union all select 'file' from run_files where run_id = $1`,
@@ -170,7 +170,9 @@ test('keeps a deleted run while its webhook is pending', async () => {
   await call(run.path, { method: 'DELETE' });
   await timeIs(40 * dayMs);
   await sweep();
-  expect(await world.stores.runs.find(run.runId)).toMatchObject({ webhook: { state: 'pending' } });
+  expect(await fixture.stores.runs.find(run.runId)).toMatchObject({
+    webhook: { state: 'pending' },
+  });
 });
 
 test('deletes an unreferenced blob after a day, unless it was reused lately', async () => {
@@ -194,18 +196,18 @@ test('deletes an unreferenced blob after a day, unless it was reused lately', as
 async function putBlob(text: string): Promise<string> {
   const content = Buffer.from(text);
   const sha256 = createHash('sha256').update(content).digest('hex');
-  await world.stores.blobs.put(Readable.from([content]), { sha256, size: content.length });
+  await fixture.stores.blobs.put(Readable.from([content]), { sha256, size: content.length });
   return sha256;
 }
 
 test('a blob that is stored during garbage collection stays complete', async () => {
-  const retention = createRetentionStore(world.database.pool);
+  const retention = createRetentionStore(fixture.database.pool);
   for (let round = 0; round < 30; round += 1) {
     await timeIs(0);
     const sha256 = await putBlob(`raced ${round}`);
     await timeIs(2 * dayMs);
     await Promise.all([retention.removeBlob(dayMs, sha256), putBlob(`raced ${round}`)]);
-    const parts = await Readable.from(world.stores.blobs.read(sha256)).toArray();
+    const parts = await Readable.from(fixture.stores.blobs.read(sha256)).toArray();
     expect(Buffer.concat(parts).toString()).toBe(`raced ${round}`);
   }
 });
@@ -213,7 +215,7 @@ test('a blob that is stored during garbage collection stays complete', async () 
 test('keeps webhook attempts for 30 days', async () => {
   await timeIs(0);
   const run = await endedRun({ callbackUrl: 'https://127.0.0.1:9443/hook' });
-  const { pool } = world.database;
+  const { pool } = fixture.database;
   const attempts = async () =>
     (await pool.query('select from webhook_attempts where run_id = $1', [run.runId])).rowCount;
   await pool.query('insert into webhook_attempts (run_id, attempt) values ($1, 1)', [run.runId]);

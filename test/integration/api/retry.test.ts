@@ -6,7 +6,7 @@ import { testSealer } from '../../support/database.ts';
 import { type CallOptions, caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
 interface Original extends Tenant {
   runId: string;
@@ -27,7 +27,7 @@ async function startRun(
   options: CallOptions,
   given?: Parameters<ApiFixture['tenant']>[0],
 ): Promise<Original> {
-  const tenant = await world.tenant(given);
+  const tenant = await fixture.tenant(given);
   const call = caller(api, tenant.key);
   const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, options);
   expect(made.status, made.text).toBe(201);
@@ -37,7 +37,7 @@ async function startRun(
 }
 
 const end = (runId: string) =>
-  world.stores.runs.endRun({ runId, cause: 'stalled', detail: null, exitCode: 137 });
+  fixture.stores.runs.endRun({ runId, cause: 'stalled', detail: null, exitCode: 137 });
 
 const full = {
   prompt: 'Write it',
@@ -54,7 +54,7 @@ const full = {
 
 /** The stored request, which clients cannot read. */
 async function stored(runId: string) {
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     `select prompt, name, labels, partial_messages, callback_url, timeout_seconds, model, max_turns,
             max_budget_usd, output_schema, trigger_type, webhook_state
      from runs where id = $1`,
@@ -82,7 +82,7 @@ test('starts a new run with the stored fields of the ended one', async () => {
   expect(run.runId).not.toBe(runId);
   expect(run).not.toHaveProperty('error');
   expect(retried.headers.get('location')).toBe(`/api/v1/runs/${run.runId}`);
-  expect(world.asked.started).toContain(`run/${run.runId}`);
+  expect(fixture.asked.started).toContain(`run/${run.runId}`);
   expect(await stored(run.runId)).toEqual({ ...(await stored(runId)), webhook_state: 'waiting' });
   const read = await caller(api, key)(`/api/v1/runs/${runId}`);
   expect(read.json.data).toMatchObject({ retryOf: null, error: 'stalled', exitCode: 137 });
@@ -126,7 +126,7 @@ test('rejects a retry without the original secrets, naming each field', async ()
   const given = { body: { prompt: 'Go', ...secrets }, headers: { 'x-ctx-user': 'zoe' } };
   const { runId, retry } = await ended(given);
   const all = ['env', 'mcpServers', 'mcpMode', 'appendSystemPrompt', 'disallowedTools'];
-  const before = await world.database.pool.query('select count(*) from runs');
+  const before = await fixture.database.pool.query('select count(*) from runs');
   const bare = await retry();
   expect([bare.status, bare.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
   for (const field of all) expect(bare.json.error.message).toContain(`body.${field}`);
@@ -139,13 +139,13 @@ test('rejects a retry without the original secrets, naming each field', async ()
   }
   const noContext = await retry({ body: secrets });
   expect(noContext.json.error.message).toMatch(/^headers\.X-Ctx-\*: /);
-  expect(await world.database.pool.query('select count(*) from runs')).toMatchObject({
+  expect(await fixture.database.pool.query('select count(*) from runs')).toMatchObject({
     rows: before.rows,
   });
 
   const retried = await retry({ body: { ...secrets, env: {} }, headers: given.headers });
   expect([retried.status, retried.json.data.retryOf]).toEqual([201, runId]);
-  const config = await createRunConfigStore(world.database.pool, testSealer).read(
+  const config = await createRunConfigStore(fixture.database.pool, testSealer).read(
     retried.json.data.runId,
   );
   expect(config).toEqual({ ...secrets, env: {}, context: { user: 'zoe' } });
@@ -161,7 +161,7 @@ test('rejects a run that is active, deleted or of another project', async () => 
   expect((await retry()).status).toBe(201);
   await caller(api, key)(`/api/v1/runs/${runId}`, { method: 'DELETE' });
   expect((await retry()).status).toBe(404);
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   const foreign = await ended({ body: { prompt: 'Go' } });
   const path = `/api/v1/runs/${foreign.runId}/retry`;
   expect((await caller(api, other.key)(path, { body: {} })).status).toBe(403);
@@ -198,8 +198,8 @@ test('applies the same limits as a trigger', async () => {
   await end(last.json.data.runId);
   const spent = await retry();
   expect(spent.json.error).toMatchObject({ code: 'MONTHLY_QUOTA', limit: 3, current: 3 });
-  await world.stores.projects.update(projectId, { monthlyRunQuota: 9 });
-  await world.stores.flows.change(flowId, () => ({ runner: 'away' }));
+  await fixture.stores.projects.update(projectId, { monthlyRunQuota: 9 });
+  await fixture.stores.flows.change(flowId, () => ({ runner: 'away' }));
   const offline = await retry();
   expect([offline.status, offline.json.error.code]).toEqual([409, 'RUNNER_OFFLINE']);
 });
@@ -207,7 +207,7 @@ test('applies the same limits as a trigger', async () => {
 test('rejects a callback URL that is no longer allowed, unless it is replaced', async () => {
   const { retry, key, runId } = await ended({ body: full });
   expect((await retry()).status).toBe(201);
-  const stricter = await world.start({ isCallbackAddressAllowed: createAddressFilter([]) });
+  const stricter = await fixture.start({ isCallbackAddressAllowed: createAddressFilter([]) });
   const call = caller(stricter, key);
   const refused = await call(`/api/v1/runs/${runId}/retry`, { method: 'POST' });
   expect(refused.status).toBe(400);

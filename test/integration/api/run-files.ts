@@ -18,7 +18,7 @@ export const digestOf = (content: Buffer) => createHash('sha256').update(content
 
 /** A run with these files, and functions that request them. */
 export function useRunFiles() {
-  const { world, api, tenant, call } = useTenant();
+  const { fixture, api, tenant, call } = useTenant();
   let files = '';
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ export function useRunFiles() {
     const { runId } = made.json.data;
     files = `/api/v1/runs/${runId}/files`;
     expect((await call(files)).json).toEqual({ data: [] });
-    await world.stores.files.replaceSnapshot(
+    await fixture.stores.files.replaceSnapshot(
       { runId, generation: 1 },
       await Promise.all(Object.keys(contents).map(store)),
     );
@@ -35,7 +35,7 @@ export function useRunFiles() {
   async function store(path: string) {
     const content = contents[path] ?? Buffer.alloc(0);
     const blob = { sha256: digestOf(content), size: content.length };
-    await world.stores.blobs.put(Readable.from([content]), blob);
+    await fixture.stores.blobs.put(Readable.from([content]), blob);
     return {
       ...blob,
       path,
@@ -63,5 +63,5 @@ export function useRunFiles() {
     });
   }
 
-  return { world, api, tenant, call, files: () => files, download, downloadAsWritten };
+  return { fixture, api, tenant, call, files: () => files, download, downloadAsWritten };
 }

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { idsOf, newLister, setColumn, trigger, turnPages } from './lister.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
-const newTenant = () => newLister(world, api);
-const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(world)(...given);
+const newTenant = () => newLister(fixture, api);
+const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(fixture)(...given);
 
 test('filters by flow, status, agent status, trigger type and session, each and all together', async () => {
   const { ask, run, projectId } = await newTenant();
-  const { flowId } = await world.stores.flows.create({ projectId, name: 'Another' });
+  const { flowId } = await fixture.stores.flows.create({ projectId, name: 'Another' });
   const [plain, ended, atWork, chat, scheduled] = [
     await run(),
     await run(),
@@ -19,7 +19,7 @@ test('filters by flow, status, agent status, trigger type and session, each and 
     await run(),
   ];
   const inOtherFlow = await trigger(ask, flowId);
-  await world.stores.runs.endRun({ runId: ended, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId: ended, cause: 'completed', detail: null, exitCode: 0 });
   await set(atWork, 'agent_status', 'working');
   await set(chat, 'session_id', 'support:4711');
   await set(scheduled, 'trigger_type', 'schedule');

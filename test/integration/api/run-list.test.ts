@@ -6,10 +6,10 @@ import { type Answer, caller } from './call.ts';
 import { idsOf, newLister, nextOf, setColumn, trigger, turnPages } from './lister.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
-const newTenant = () => newLister(world, api);
-const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(world)(...given);
+const newTenant = () => newLister(fixture, api);
+const set = (...given: Parameters<ReturnType<typeof setColumn>>) => setColumn(fixture)(...given);
 
 test('lists the runs of the project, latest first, with all fields of a single run except the prompt', async () => {
   const { ask, run } = await newTenant();
@@ -55,7 +55,7 @@ test('its pages stay consistent while runs are added and deleted', async () => {
 });
 
 test('while two processes admit runs, paging returns each earlier run once, in order', async () => {
-  const other = await world.start();
+  const other = await fixture.start();
   const { ask, run, key, flowId } = await newTenant();
   const earlier = await Promise.all(Array.from({ length: 20 }, () => run()));
   const before = await ask('/api/v1/runs?limit=200');
@@ -76,11 +76,11 @@ test('lists runs created at the same time once each', async () => {
 });
 
 test('returns the requested number of runs, 50 by default, at most 200', async () => {
-  const scene: Scenario = await createScenario(world.database.pool, testSealer);
-  const { key } = await world.stores.keys.create({
-    ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000 },
+  const scenario: Scenario = await createScenario(fixture.database.pool, testSealer);
+  const { key } = await fixture.stores.keys.create({
+    ...{ projectId: scenario.projectId, name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000 },
   });
-  for (let i = 0; i < 51; i += 1) await scene.run();
+  for (let i = 0; i < 51; i += 1) await scenario.run();
   const ask = caller(api, key);
   const first = await ask('/api/v1/runs');
   expect(idsOf(first)).toHaveLength(50);

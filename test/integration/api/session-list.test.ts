@@ -4,15 +4,18 @@ import { idsOf, nextOf, turnPages } from './lister.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, api, chatOf, open, sessionsOf } = useSessions();
+const { fixture, api, chatOf, open, sessionsOf } = useSessions();
 
 test('sessions are listed by flow, latest first, page by page, each once', async () => {
-  const own = await world.tenant();
+  const own = await fixture.tenant();
   const ask = caller(api, own.key);
   const list = sessionsOf(own);
   const ids: string[] = [];
   for (let n = 0; n < 5; n += 1) ids.unshift((await open(own)).runId);
-  const { flowId } = await world.stores.flows.create({ projectId: own.projectId, name: 'Another' });
+  const { flowId } = await fixture.stores.flows.create({
+    projectId: own.projectId,
+    name: 'Another',
+  });
   await ask(sessionsOf({ flowId }), { body: {} });
   await ask(`/api/v1/flows/${own.flowId}/runs`, { body: { prompt: 'Go' } });
   for (const limit of [1, 2, 4, 5, 200]) {
@@ -37,7 +40,7 @@ const refusedQueries = [
 ];
 
 test('sessions are filtered by status, by whether they have ended, and by labels, on every page', async () => {
-  const own = await world.tenant();
+  const own = await fixture.tenant();
   const ask = caller(api, own.key);
   const list = sessionsOf(own);
   const opened = async (labels: object) =>
@@ -46,11 +49,11 @@ test('sessions are filtered by status, by whether they have ended, and by labels
   const over = await opened({ team: 'core' });
   const other = await opened({ team: 'edge' });
   const awake = await open(own);
-  await world.stores.runs.endRun({
+  await fixture.stores.runs.endRun({
     ...{ runId: over.runId, cause: 'stopped_by_api', detail: null, exitCode: null },
   });
   await chatOf(own)({ message: 'x', sessionId: awake.sessionId });
-  await sessionWorker(world, awake.runId).begin();
+  await sessionWorker(fixture, awake.runId).begin();
   const found = (query: string) => turnPages(ask, `${list}?limit=1&${query}`);
   expect(await found('status=running')).toEqual([awake.runId]);
   expect(await found('status=sleep')).toEqual([other.runId, over.runId, asleep.runId]);

@@ -15,9 +15,9 @@ export interface SessionWorker {
 
 const hostId = 'h-of-sessions';
 
-export function sessionWorker(world: ApiFixture, runId: string): SessionWorker {
-  const { frames, hosts } = world.stores;
-  const turns = createTurnStore(world.database.pool);
+export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker {
+  const { frames, hosts } = fixture.stores;
+  const turns = createTurnStore(fixture.database.pool);
   const held = { runId, generation: 0, token: 0 };
   let messageId = '';
   let offset = 0;

@@ -5,7 +5,7 @@ import { refusedFields, takenFields } from './field-bodies.ts';
 import { many, one, refusedServers, takenServers } from './server-bodies.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { world, tenant, call, open, sessionsOf } = useSessions();
+const { fixture, tenant, call, open, sessionsOf } = useSessions();
 
 const configFields = ['mcpServers', 'mcpMode', 'appendSystemPrompt', 'disallowedTools', 'env'];
 const isOfSessions = ([, body]: readonly [string, object, ...unknown[]]) =>
@@ -20,7 +20,7 @@ const change = (sessionId: string, body: unknown) =>
 
 /** Digests of the sealed configurations of all sessions. */
 async function sealedConfigs(): Promise<unknown> {
-  const { rows } = await world.database.pool.query(
+  const { rows } = await fixture.database.pool.query(
     `select run_id, md5(config_sealed) as digest, config_version from sessions order by run_id`,
   );
   return rows;
@@ -101,7 +101,7 @@ describe('a configuration', () => {
       const { status, json } = await change(id, {});
       expect([id, status, json.error.code]).toEqual([id, 404, 'NOT_FOUND']);
     }
-    await world.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
+    await fixture.stores.runs.recordCause({ runId, cause: 'stopped_by_api', detail: null });
     for (const { status, json } of [await change(sessionId, {}), await openWith({ sessionId })])
       expect([status, json.error.message]).toEqual([404, expect.stringContaining('has ended')]);
   });
@@ -116,7 +116,7 @@ describe('a configuration', () => {
       const { status, json } = await openWith({ sessionId });
       return [status, json.error.message];
     };
-    await world.stores.runs.endRun({
+    await fixture.stores.runs.endRun({
       runId,
       cause: 'stopped_by_api',
       detail: null,
@@ -172,7 +172,7 @@ describe('a session', () => {
   });
 
   test('has an id that is unique within its flow', async () => {
-    const { flowId } = await world.stores.flows.create({
+    const { flowId } = await fixture.stores.flows.create({
       projectId: tenant.projectId,
       name: 'Another',
     });

@@ -6,20 +6,20 @@ import { caller } from './call.ts';
 import { assistant, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 
-const newRun = () => triggerRun(world, { url: api.url, ...tenant });
+const newRun = () => triggerRun(fixture, { url: api.url, ...tenant });
 const pathOf = (runId: string) => `/api/v1/runs/${runId}/stream`;
 
 test('closes streams of a revoked key within 15 seconds, and no others', async () => {
   const { runId } = await newRun();
   const named = { projectId: tenant.projectId, name: 'second', createdBy: 'ana' };
-  const { key, record } = await world.stores.keys.create(named);
+  const { key, record } = await fixture.stores.keys.create(named);
   const doomed = await openStream(`${api.url}${pathOf(runId)}?api_key=${key}`, { key: null });
   const kept = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
   await doomed.until((events) => events.length === 1);
   const began = performance.now();
-  await world.stores.keys.revoke(record.keyId);
+  await fixture.stores.keys.revoke(record.keyId);
   await doomed.closed;
   expect(performance.now() - began).toBeLessThan(15_000);
   expect(doomed.names()).toEqual(['status']);
@@ -37,9 +37,9 @@ test('pings every 15 seconds, with a comment', async () => {
 });
 
 test('limits a key to 200 streams over all processes, and releases slots', async () => {
-  const own = await world.tenant();
-  const log = await triggerRun(world, { url: api.url, ...own });
-  const other = await world.start();
+  const own = await fixture.tenant();
+  const log = await triggerRun(fixture, { url: api.url, ...own });
+  const other = await fixture.start();
   const address = (i: number) => `${(i % 2 === 0 ? api : other).url}${pathOf(log.runId)}`;
   const clients = await Promise.all(
     Array.from({ length: limits.stream.perKey }, (_, i) =>
@@ -69,17 +69,17 @@ test('limits a key to 200 streams over all processes, and releases slots', async
 });
 
 test('limits a project to 1 000 streams over all keys and processes', async () => {
-  const own = await world.tenant();
+  const own = await fixture.tenant();
   const { projectId } = own;
-  const { runId } = await triggerRun(world, { url: api.url, ...own });
-  const other = await world.start();
+  const { runId } = await triggerRun(fixture, { url: api.url, ...own });
+  const other = await fixture.start();
   const named = { projectId, name: 'further', createdBy: 'ana' };
-  const made = Array.from({ length: 6 }, () => world.stores.keys.create(named));
+  const made = Array.from({ length: 6 }, () => fixture.stores.keys.create(named));
   const keys = (await Promise.all(made)).map(({ key }) => key);
   const open = (key: string, n: number) =>
     openStream(`${(n % 2 === 0 ? api : other).url}${pathOf(runId)}`, { key });
   // All but a few belong to other processes.
-  const seats = createStreamSlots(world.redis.redis, world.redis);
+  const seats = createStreamSlots(fixture.redis.redis, fixture.redis);
   const otherSlots = Array.from({ length: limits.stream.perProject - keys.length }, (_, n) =>
     seats.claim({ slotId: `s-${n}`, keyId: `k-${n % 6}`, projectId }),
   );
@@ -102,7 +102,7 @@ test('limits a project to 1 000 streams over all keys and processes', async () =
 });
 
 test('a stopping process asks readers to reconnect, without loss', async () => {
-  const leaving = await world.start();
+  const leaving = await fixture.start();
   const log = await newRun();
   const address = `${leaving.url}${pathOf(log.runId)}`;
   const clients = await Promise.all(
@@ -129,7 +129,7 @@ test('a stopping process asks readers to reconnect, without loss', async () => {
 });
 
 test('no key, prompt or query is found in any log', async () => {
-  const own = await world.start();
+  const own = await fixture.start();
   const secret = 'canary-in-a-prompt';
   const call = caller(own, tenant.key);
   const made = await call(`/api/v1/flows/${tenant.flowId}/runs`, {
@@ -154,5 +154,5 @@ test('no key, prompt or query is found in any log', async () => {
   for (const word of [secret, tenant.key.slice(4), 'B'.repeat(43), 'api_key']) {
     expect(log).not.toContain(word);
   }
-  expect((await world.redis.keys()).join()).not.toContain(tenant.key);
+  expect((await fixture.redis.keys()).join()).not.toContain(tenant.key);
 });

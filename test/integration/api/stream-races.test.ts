@@ -6,14 +6,14 @@ import { asEvents, openStream, type SeenEvent, type SseClient } from '../../supp
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let other: ApiProcess;
 
 beforeAll(async () => {
-  other = await world.start();
+  other = await fixture.start();
 });
 
-const newRun = (body: object = {}) => triggerRun(world, { url: api.url, ...tenant }, body);
+const newRun = (body: object = {}) => triggerRun(fixture, { url: api.url, ...tenant }, body);
 const addressOf = (log: LogWriter, process = api) =>
   `${process.url}/api/v1/runs/${log.runId}/stream`;
 /** A failure can be reproduced by its seed. */
@@ -144,14 +144,14 @@ test('a thousand connections leak nothing', async () => {
 }, 240_000);
 
 async function takenSeats(): Promise<number> {
-  const { redis, instance } = world.redis;
+  const { redis, instance } = fixture.redis;
   const seats = await redis.keys(`frs:${instance}:seats:*`);
   const taken = await Promise.all(seats.map((key) => redis.zcard(key)));
   return taken.reduce((sum, count) => sum + count, 0);
 }
 
 async function channelsOf(runId: string): Promise<string[]> {
-  const channels = (await world.redis.redis.call('PUBSUB', 'CHANNELS', '*')) as string[];
+  const channels = (await fixture.redis.redis.call('PUBSUB', 'CHANNELS', '*')) as string[];
   return channels.filter((channel) => channel.includes(runId));
 }
 
@@ -164,8 +164,8 @@ async function openSockets(process: ApiProcess): Promise<number> {
 }
 
 async function forgetRedis(runId: string): Promise<void> {
-  const keys = (await world.redis.keys()).filter((key) => key.includes(runId));
-  if (keys.length > 0) await world.redis.redis.del(...keys);
+  const keys = (await fixture.redis.keys()).filter((key) => key.includes(runId));
+  if (keys.length > 0) await fixture.redis.redis.del(...keys);
 }
 
 function digestOf(events: SeenEvent[]): string {

@@ -6,9 +6,9 @@ import { caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 
-const newRun = (body: object = {}) => triggerRun(world, { url: api.url, ...tenant }, body);
+const newRun = (body: object = {}) => triggerRun(fixture, { url: api.url, ...tenant }, body);
 
 function watch(log: LogWriter, lastEventId?: string): Promise<SseClient> {
   const address = `${api.url}/api/v1/runs/${log.runId}/stream`;
@@ -114,21 +114,21 @@ test('loses nothing when Redis is flushed, or without notifications', async () =
   const client = await watch(log);
   const batch = (from: number): Frame[] => [output(`line ${from}\n`), assistant(`line ${from}`)];
   await log.write(batch(1));
-  await world.redis.redis.del(...(await world.redis.keys()));
+  await fixture.redis.redis.del(...(await fixture.redis.keys()));
   await log.write(batch(2));
   await log.write(batch(3), { publish: false });
   await log.write(batch(4));
   await client.until((events) => events.length === 9);
   await log.write(batch(5), { publish: false });
   await client.until((events) => events.length === 11);
-  await world.redis.redis.del(...(await world.redis.keys()));
+  await fixture.redis.redis.del(...(await fixture.redis.keys()));
   await log.end();
   await client.closed;
   expect(client.events.slice(1, -2)).toEqual(asEvents(log.stored));
 });
 
 test('continues from Postgres while Redis is unreachable', async () => {
-  const lost = await world.start();
+  const lost = await fixture.start();
   const log = await newRun();
   lost.redis.disconnect();
   await lost.redis.quit().catch(() => undefined);
@@ -175,10 +175,10 @@ test('sends the working directory on connect and after changes', async () => {
   const tree = (name: string) => JSON.stringify([{ name, path: name, type: 'file' }]);
   const early = await watch(log);
   await early.until((events) => events.length === 1);
-  await world.frameStream.publishFileTree(log.runId, tree('a'));
+  await fixture.frameStream.publishFileTree(log.runId, tree('a'));
   await early.until((events) => events.length === 2);
-  await world.frameStream.publishFileTree(log.runId, tree('a'));
-  await world.frameStream.publishFileTree(log.runId, tree('b'));
+  await fixture.frameStream.publishFileTree(log.runId, tree('a'));
+  await fixture.frameStream.publishFileTree(log.runId, tree('b'));
   await early.until((events) => events.at(-1)?.data === tree('b'));
   await log.write([output('x\n')]);
   const late = await watch(log);
@@ -199,7 +199,9 @@ test('reports pruned frames once, before the rest', async () => {
     Array.from({ length: 10 }, (_, i) => assistant(`${i}`)),
     { publish: false },
   );
-  await world.database.pool.query('delete from frames where run_id = $1 and seq <= 4', [log.runId]);
+  await fixture.database.pool.query('delete from frames where run_id = $1 and seq <= 4', [
+    log.runId,
+  ]);
   const fresh = await watch(log);
   await fresh.until((events) => events.at(-1)?.id === '10');
   expect(fresh.names().slice(0, 3)).toEqual(['status', 'replay_truncated', 'assistant']);
@@ -220,7 +222,7 @@ test('reports pruned frames once, before the rest', async () => {
 
 test('is 404 for a run that was deleted, and of another project', async () => {
   const log = await newRun();
-  const otherTenant = await world.tenant();
+  const otherTenant = await fixture.tenant();
   const path = `/api/v1/runs/${log.runId}/stream`;
   expect((await caller(api, otherTenant.key)(path)).status).toBe(404);
   await caller(api, tenant.key)(`/api/v1/runs/${log.runId}`, { method: 'DELETE' });

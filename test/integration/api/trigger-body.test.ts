@@ -4,7 +4,7 @@ import { refusedFields, takenFields } from './field-bodies.ts';
 import { many, one, refusedServers, server, takenServers } from './server-bodies.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant, call } = useTenant();
+const { fixture, api, tenant, call } = useTenant();
 let runs: string;
 
 beforeAll(async () => {
@@ -14,11 +14,11 @@ beforeAll(async () => {
 test.each([...refusedServers, ...refusedFields])(
   'rejects %s with the path, and starts nothing',
   async (_what, body, says) => {
-    const before = world.asked.started.length;
+    const before = fixture.asked.started.length;
     const answer = await call(runs, { body: { prompt: 'Go', ...body } });
     expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
     expect(answer.json.error.message).toContain(says);
-    expect(world.asked.started).toHaveLength(before);
+    expect(fixture.asked.started).toHaveLength(before);
   },
 );
 
@@ -61,7 +61,7 @@ describe('X-Ctx headers', () => {
     expect(text).not.toContain('canary');
     const read = await call(`/api/v1/runs/${json.data.runId}`);
     expect(read.text).not.toContain('canary');
-    expect(await world.stores.configs.context(json.data.runId)).toEqual({
+    expect(await fixture.stores.configs.context(json.data.runId)).toEqual({
       'user-id': 'canary-17',
       where: 'Grüße 世界',
     });
@@ -98,11 +98,11 @@ describe('X-Ctx headers', () => {
 describe('the created run', () => {
   test('has the requested values, or those of its flow', async () => {
     const flow = { model: 'opus', timeoutSeconds: 90, limits: { maxTurns: 7, maxBudgetUsd: 2 } };
-    const bounded = await world.tenant({ flow });
+    const bounded = await fixture.tenant({ flow });
     const path = `/api/v1/flows/${bounded.flowId}/runs`;
     const trigger = async (body: object) => {
       const { json } = await caller(api, bounded.key)(path, { body: { prompt: 'Go', ...body } });
-      return world.stores.runs.find(json.data.runId);
+      return fixture.stores.runs.find(json.data.runId);
     };
     expect(await trigger({})).toMatchObject({
       ...{ model: 'opus', timeoutSeconds: 90, maxTurns: 7, maxBudgetUsd: 2 },
@@ -114,7 +114,7 @@ describe('the created run', () => {
 
   test('returns the names of its servers and nothing else of its configuration', async () => {
     const secrets = { env: {}, mcpServers: { own: server, docs: server } as const };
-    const flow = await world.tenant({
+    const flow = await fixture.tenant({
       flow: { secrets: { env: {}, mcpServers: { own: { ...server, type: 'http' } } } },
     });
     expect(Object.keys(secrets.mcpServers)).toHaveLength(2);
@@ -132,7 +132,7 @@ describe('the created run', () => {
     expect(replaced.json.data.mcpServerNames).toEqual(['docs']);
     const read = await caller(api, flow.key)(`/api/v1/runs/${merged.json.data.runId}`);
     for (const { text } of [merged, replaced, read]) expect(text).not.toMatch(/canary/i);
-    const { rows } = await world.database.pool.query('select sealed from run_configs');
+    const { rows } = await fixture.database.pool.query('select sealed from run_configs');
     expect(rows.map(({ sealed }) => sealed.toString('latin1')).join()).not.toMatch(/canary/i);
     expect(api.log()).not.toMatch(/canary/i);
   });

@@ -3,15 +3,15 @@ import { type ApiProcess, publicUrl } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { useApi } from './use-api.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let other: ApiProcess;
 
 beforeAll(async () => {
-  other = await world.start();
+  other = await fixture.start();
 });
 
 test('answers 201 with the run record and its URL, and starts the workflow', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const answer = await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
     body: { prompt: 'Say hello', name: 'Nightly', labels: { team: 'core', 'a.b-c_d': '' } },
   });
@@ -49,14 +49,14 @@ test('answers 201 with the run record and its URL, and starts the workflow', asy
     mcpServerNames: [],
     retryOf: null,
   });
-  expect(world.asked.started).toContain(`run/${run.runId}`);
+  expect(fixture.asked.started).toContain(`run/${run.runId}`);
   await expect
-    .poll(async () => (await world.stores.runs.find(run.runId))?.workflowStartedAt)
+    .poll(async () => (await fixture.stores.runs.find(run.runId))?.workflowStartedAt)
     .toBeInstanceOf(Date);
 });
 
 test('reads the run back with its prompt', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const call = caller(api, tenant.key);
   const { json } = await call(`/api/v1/flows/${tenant.flowId}/runs`, {
     body: { prompt: 'Ünï\n"' },
@@ -67,21 +67,21 @@ test('reads the run back with its prompt', async () => {
 });
 
 test("uses the flow's prompt by default, and answers 400 without any", async () => {
-  const prompted = await world.tenant({ flow: { prompt: 'As every day' } });
+  const prompted = await fixture.tenant({ flow: { prompt: 'As every day' } });
   const made = await caller(api, prompted.key)(`/api/v1/flows/${prompted.flowId}/runs`, {
     method: 'POST',
   });
   expect(made.status).toBe(201);
-  expect((await world.stores.runs.find(made.json.data.runId))?.prompt).toBe('As every day');
+  expect((await fixture.stores.runs.find(made.json.data.runId))?.prompt).toBe('As every day');
 
-  const bare = await world.tenant();
+  const bare = await fixture.tenant();
   const refused = await caller(api, bare.key)(`/api/v1/flows/${bare.flowId}/runs`, { body: {} });
   expect(refused.status).toBe(400);
   expect(refused.json.error).toMatchObject({ code: 'VALIDATION_ERROR' });
 });
 
 test('creates one run for a hundred concurrent calls with one idempotency key', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const calls = Array.from({ length: 100 }, (_, i) =>
     caller(i % 2 === 0 ? api : other, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
       body: { prompt: `Number ${i}`, labels: { n: String(i) } },
@@ -103,7 +103,7 @@ test('creates one run for a hundred concurrent calls with one idempotency key', 
 });
 
 test('takes the idempotency key by header, by field, or by both if they agree', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const trigger = (key: string | undefined, idempotencyKey: string | undefined) =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
       body: { prompt: 'Go', idempotencyKey },
@@ -123,7 +123,7 @@ test('takes the idempotency key by header, by field, or by both if they agree', 
 });
 
 test('a replay of a deleted run returns its remaining fields', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const call = caller(api, tenant.key);
   const trigger = () =>
     call(`/api/v1/flows/${tenant.flowId}/runs`, {
@@ -148,9 +148,9 @@ test('a replay of a deleted run returns its remaining fields', async () => {
 });
 
 test('answers 201 in time while Temporal is unreachable', async () => {
-  const lost = await world.start({ startRun: () => new Promise(() => {}) });
-  const failing = await world.start({ startRun: () => Promise.reject(new Error('away')) });
-  const tenant = await world.tenant();
+  const lost = await fixture.start({ startRun: () => new Promise(() => {}) });
+  const failing = await fixture.start({ startRun: () => Promise.reject(new Error('away')) });
+  const tenant = await fixture.tenant();
   for (const process of [lost, failing]) {
     const began = performance.now();
     const answer = await caller(process, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, {
@@ -158,7 +158,7 @@ test('answers 201 in time while Temporal is unreachable', async () => {
     });
     expect(answer.status).toBe(201);
     expect(performance.now() - began).toBeLessThan(20_000);
-    const run = await world.stores.runs.find(answer.json.data.runId);
+    const run = await fixture.stores.runs.find(answer.json.data.runId);
     expect(run?.workflowStartedAt).toBeNull();
   }
 });

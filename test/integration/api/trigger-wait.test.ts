@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, tenant, call } = useTenant();
+const { fixture, tenant, call } = useTenant();
 let runs: string;
 
 beforeAll(async () => {
@@ -15,14 +15,14 @@ const triggerAndWait = async (query: string, headers: Record<string, string> = {
   return { ...answer, tookMs: performance.now() - began };
 };
 const latest = async (): Promise<string> => {
-  const { rows } = await world.database.pool.query<{ id: string }>(
+  const { rows } = await fixture.database.pool.query<{ id: string }>(
     'select id from runs where project_id = $1 order by created_at desc, id limit 1',
     [tenant.projectId],
   );
   return rows[0]?.id ?? '';
 };
 const end = (runId: string) =>
-  world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
 
 /** Far below the longest wait, and enough for a busy machine. */
 const unhurriedMs = 30_000;
@@ -46,7 +46,7 @@ test('answers at the timeout with the current run', async () => {
 test('answers when the run has ended, with or without a notification, also for a replay', async () => {
   const waiting = triggerAndWait('?wait=60', { 'idempotency-key': 'wait' });
   const admitted = async () => {
-    const { rows } = await world.database.pool.query<{ run_id: string }>(
+    const { rows } = await fixture.database.pool.query<{ run_id: string }>(
       "select run_id from idempotency_keys where key = 'wait'",
     );
     return rows[0]?.run_id ?? '';
@@ -55,7 +55,7 @@ test('answers when the run has ended, with or without a notification, also for a
   const runId = await admitted();
   const replay = triggerAndWait('?wait=60', { 'idempotency-key': 'wait' });
   await end(runId);
-  await world.frameStream.notify(runId);
+  await fixture.frameStream.notify(runId);
   const answers = await Promise.all([waiting, replay]);
   expect(answers.map(({ status }) => status)).toEqual([201, 200]);
   for (const { json } of answers) {
@@ -65,13 +65,13 @@ test('answers when the run has ended, with or without a notification, also for a
 });
 
 test('answers at a notification, without waiting for the next poll', async () => {
-  const { frames } = world.stores;
+  const { frames } = fixture.stores;
   let isWoken = false;
-  const own = await world.start({
+  const own = await fixture.start({
     frameStream: {
-      ...world.frameStream,
+      ...fixture.frameStream,
       subscribe: (runId, onWake) =>
-        world.frameStream.subscribe(runId, (wake) => {
+        fixture.frameStream.subscribe(runId, (wake) => {
           isWoken = true;
           onWake(wake);
           isWoken = false;
@@ -94,13 +94,13 @@ test('answers at a notification, without waiting for the next poll', async () =>
   const runId = await latest();
   await end(runId);
   // A notification without a subscriber is lost.
-  const woken = () => world.frameStream.notify(runId).then(() => runStatus);
+  const woken = () => fixture.frameStream.notify(runId).then(() => runStatus);
   await expect.poll(woken).toBe('sleep');
 });
 
 test('answers soon without a notification', async () => {
-  const withoutNotifications = { ...world.frameStream, subscribe: () => () => undefined };
-  const own = await world.start({ frameStream: withoutNotifications });
+  const withoutNotifications = { ...fixture.frameStream, subscribe: () => () => undefined };
+  const own = await fixture.start({ frameStream: withoutNotifications });
   const unwoken = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
   await expect.poll(() => own.log()).toContain('run_admitted');
   const began = performance.now();
@@ -110,7 +110,7 @@ test('answers soon without a notification', async () => {
 });
 
 test('ends with the process, which answers first', async () => {
-  const own = await world.start();
+  const own = await fixture.start();
   const answer = caller(own, tenant.key)(`${runs}?wait=60`, { body: { prompt: 'Go' } });
   await expect.poll(() => own.log()).toContain('run_admitted');
   await own.close();

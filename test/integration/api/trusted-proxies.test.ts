@@ -10,7 +10,7 @@ import { limits } from '../../../core/limits.ts';
 import type { ApiProcess } from '../../support/api-fixture.ts';
 import { useApi } from './use-api.ts';
 
-const { world } = useApi();
+const { fixture } = useApi();
 const proxy = '127.0.0.2';
 const other = '127.0.0.3';
 const nowMs = 1_000_000_000_000;
@@ -18,7 +18,7 @@ const nowMs = 1_000_000_000_000;
 /** Its clock is fixed, so no bucket refills. */
 function startBehind(...proxies: string[]): Promise<ApiProcess> {
   const isTrustedProxy = createTrustedProxies({ proxies, nowMs: () => nowMs });
-  return world.start({ isTrustedProxy, nowMs: () => nowMs });
+  return fixture.start({ isTrustedProxy, nowMs: () => nowMs });
 }
 
 interface Calling {

@@ -12,24 +12,24 @@ import { type CallOptions, caller } from './call.ts';
 /** A fixture with one process of the API. */
 export function useApi() {
   // Empty until `beforeAll`, so that they can be constants; no test runs before that.
-  const world = {} as ApiFixture;
+  const fixture = {} as ApiFixture;
   const api = {} as ApiProcess;
   beforeAll(async () => {
-    Object.assign(world, await openApiFixture());
-    Object.assign(api, await world.start());
+    Object.assign(fixture, await openApiFixture());
+    Object.assign(api, await fixture.start());
   });
-  afterAll(() => world.close());
-  return { world, api };
+  afterAll(() => fixture.close());
+  return { fixture, api };
 }
 
 /** The same with a project, a flow, and a key that `call` uses. */
 export function useTenant() {
-  const { world, api } = useApi();
+  const { fixture, api } = useApi();
   // Empty until `beforeAll`, as above.
   const tenant = {} as Tenant;
   beforeAll(async () => {
-    Object.assign(tenant, await world.tenant());
+    Object.assign(tenant, await fixture.tenant());
   });
   const call = (path: string, options?: CallOptions) => caller(api, tenant.key)(path, options);
-  return { world, api, tenant, call };
+  return { fixture, api, tenant, call };
 }

@@ -9,7 +9,7 @@ interface OpenedSession {
 
 /** Sessions of a flow, and functions that send messages. */
 export function useSessions() {
-  const { world, api, tenant, call } = useTenant();
+  const { fixture, api, tenant, call } = useTenant();
 
   const chatOf = ({ flowId, key }: Tenant, at: Pick<ApiProcess, 'url'> = api) => {
     const ask = caller(at, key);
@@ -29,8 +29,8 @@ export function useSessions() {
   /** How many a session has, in any state. */
   async function messages(runId: string): Promise<number> {
     const text = 'select count(*)::int as n from session_messages where run_id = $1';
-    return (await world.database.pool.query<{ n: number }>(text, [runId])).rows[0]?.n ?? 0;
+    return (await fixture.database.pool.query<{ n: number }>(text, [runId])).rows[0]?.n ?? 0;
   }
 
-  return { world, api, tenant, call, chatOf, chat, sessionsOf, open, messages };
+  return { fixture, api, tenant, call, chatOf, chat, sessionsOf, open, messages };
 }

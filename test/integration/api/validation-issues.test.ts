@@ -6,7 +6,7 @@ import { parse } from '../../../api/http/validation-issues.ts';
 import { signedIn } from './operators/operator-client.ts';
 import { useTenant } from './use-api.ts';
 
-const { world, api, tenant, call } = useTenant();
+const { fixture, api, tenant, call } = useTenant();
 
 const trigger = (body: object) => call(`/api/v1/flows/${tenant.flowId}/runs`, { body });
 const server = { type: 'http', url: 'https://mcp.example.com/' };
@@ -63,7 +63,7 @@ describe('other operations, too', () => {
     expect(chat.json.error.message).toBe('body.message: is required');
     const blank = await call(`/api/v1/flows/${tenant.flowId}/chat`, { body: { message: ' ' } });
     expect(blank.json.error.message).toBe('body.message: must not be only white space');
-    const ask = await signedIn(world, api);
+    const ask = await signedIn(fixture, api);
     const project = await ask('/api/projects', { body: {} });
     expect(project.json.error.message).toBe('body.projectId: is required');
   });

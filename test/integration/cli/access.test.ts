@@ -6,9 +6,9 @@ import {
   createOperatorStore,
   type Operator,
 } from '../../../systems/postgres/accounts/operator-store.ts';
-import { useCliWorld } from './cli-fixture.ts';
+import { useCliFixture } from './cli-fixture.ts';
 
-const { world, flowrun } = useCliWorld();
+const { fixture, flowrun } = useCliFixture();
 
 describe('keys', () => {
   test('are printed once, alone on standard output, with an example request', async () => {
@@ -19,7 +19,7 @@ describe('keys', () => {
     expect(err).toMatch(
       /curl -H 'Authorization: Bearer frs_\w+' .*\n +http:\/\/\S+\/api\/v1\/flows\n$/,
     );
-    const found = await createKeyStore(world.database.pool).findByKey(out.trim());
+    const found = await createKeyStore(fixture.database.pool).findByKey(out.trim());
     expect(found).toMatchObject({
       projectId: 'shop',
       name: 'ci',
@@ -49,7 +49,7 @@ describe('keys', () => {
 
 describe('operators', () => {
   test('get a link that signs in once, and are signed out when removed', async () => {
-    const operators = createOperatorStore(world.database.pool);
+    const operators = createOperatorStore(fixture.database.pool);
     const codeFrom = (link: string) =>
       /^http:\/\/127\.0\.0\.1:8080\/sign-in#(\S+)$/.exec(link)?.[1];
     const added = await flowrun('operator', 'add', 'ana');

@@ -7,11 +7,11 @@ import { connectRedis, type Redis } from '../../../systems/redis/connect.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Cli, cliWith } from '../../support/run-cli.ts';
 import { stackEnv } from '../../support/stack-env.ts';
-import { type CliWorld, openCliWorld } from './cli-fixture.ts';
+import { type CliFixture, openCliFixture } from './cli-fixture.ts';
 
 const passphrase = 'correct horse battery staple';
 const instance = `b-${randomBytes(3).toString('hex')}`;
-let world: CliWorld;
+let fixture: CliFixture;
 let empty: TestDatabase;
 let redis: Redis;
 let flowrun: Cli;
@@ -19,11 +19,11 @@ let passphraseFile: string;
 let folder: string;
 
 beforeAll(async () => {
-  world = await openCliWorld({ INSTANCE: instance, REDIS_URL: stackEnv.redisUrl });
-  passphraseFile = world.file('passphrase', `${passphrase}\n`);
+  fixture = await openCliFixture({ INSTANCE: instance, REDIS_URL: stackEnv.redisUrl });
+  passphraseFile = fixture.file('passphrase', `${passphrase}\n`);
   folder = dirname(passphraseFile);
   redis = connectRedis({ url: stackEnv.redisUrl, name: 'test', onError: () => undefined });
-  ({ flowrun } = world);
+  ({ flowrun } = fixture);
   await flowrun.json('flow', 'create', '--project', 'shop', '--name', 'writer');
 });
 beforeEach(async () => {
@@ -33,12 +33,12 @@ beforeEach(async () => {
 afterAll(async () => {
   redis?.disconnect();
   await empty?.drop();
-  await world?.close();
+  await fixture?.close();
 });
 
 /** The command line with another database or key. */
 function cliWithEnv(env: Record<string, string> = {}): Cli {
-  return cliWith({ ...world.env, DATABASE_URL: empty.url, ...env });
+  return cliWith({ ...fixture.env, DATABASE_URL: empty.url, ...env });
 }
 
 let made = 0;
@@ -63,7 +63,7 @@ describe('a backup', () => {
   });
 
   it('overwrites no file, and leaves no temporary file', async () => {
-    const file = world.file('mine', 'mine');
+    const file = fixture.file('mine', 'mine');
     const { code, err } = await flowrun('backup', file, '--without-key');
     expect({ code, err }).toEqual({
       code: 1,
@@ -79,20 +79,20 @@ describe('a backup', () => {
     const undecided = await flowrun('backup', `${folder}/unsaid`);
     expect(undecided).toMatchObject({ code: 2, out: '' });
     expect(undecided.err).toContain('--passphrase-file or --without-key');
-    const short = world.file('short', 'short\n');
+    const short = fixture.file('short', 'short\n');
     const refused = await flowrun('backup', `${folder}/short`, '--passphrase-file', short);
     expect(refused).toMatchObject({ code: 2 });
   });
 
   it('holds the key sealed; another passphrase does not open it', async () => {
     const file = await backUp('--passphrase-file', passphraseFile);
-    const key = world.env['ENCRYPTION_KEY'] ?? '';
+    const key = fixture.env['ENCRYPTION_KEY'] ?? '';
     expect(readFileSync(file).includes(Buffer.from(key, 'base64'))).toBe(false);
     expect(readFileSync(file).includes(key)).toBe(false);
     const keyFile = `${folder}/key`;
     const takeOut = (from: string) =>
       cliWith({})('restore', file, '--key-to', keyFile, '--passphrase-file', from);
-    const wrong = await takeOut(world.file('wrong', 'another passphrase'));
+    const wrong = await takeOut(fixture.file('wrong', 'another passphrase'));
     expect(wrong).toMatchObject({ code: 1 });
     expect(wrong.err).toContain('Wrong passphrase');
     expect(await takeOut(passphraseFile)).toMatchObject({ code: 0, out: '' });
@@ -109,13 +109,13 @@ describe('a backup', () => {
     }
     const file = `${folder}/too-old`;
     const { code, err } = await cliWithEnv({
-      DATABASE_URL: world.database.url,
+      DATABASE_URL: fixture.database.url,
       PATH: bin,
     })('backup', file, '--without-key');
     expect({ code, err }).toMatchObject({ code: 1 });
     expect(err).toMatch(/The newest pg_dump here is of Postgres 9, the server is \d+\./);
     expect(readdirSync(folder)).not.toContain('too-old');
-    const nowhere = cliWithEnv({ DATABASE_URL: world.database.url, PATH: '/nowhere' });
+    const nowhere = cliWithEnv({ DATABASE_URL: fixture.database.url, PATH: '/nowhere' });
     const { err: missing } = await nowhere('backup', file, '--without-key');
     expect(missing).toContain('pg_dump, pg_restore and psql are not on the PATH.');
   });
@@ -173,7 +173,7 @@ describe('a restore', () => {
   });
 
   it('changes nothing if it fails half-way', async () => {
-    const { pool } = world.database;
+    const { pool } = fixture.database;
     await pool.query('alter function record_restore rename to away');
     const file = await backUp();
     await pool.query('alter function away rename to record_restore');

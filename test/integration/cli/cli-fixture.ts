@@ -7,7 +7,7 @@ import { createSealer, type Sealer } from '../../../systems/postgres/admission/s
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type Cli, cliWith } from '../../support/run-cli.ts';
 
-export interface CliWorld {
+export interface CliFixture {
   flowrun: Cli;
   /** The same, with this text as standard input. */
   withInput: (input: string) => Cli;
@@ -22,7 +22,7 @@ export interface CliWorld {
 }
 
 /** The command line with a separate database that has the project `shop`. */
-export async function openCliWorld(more: Record<string, string> = {}): Promise<CliWorld> {
+export async function openCliFixture(more: Record<string, string> = {}): Promise<CliFixture> {
   const encryptionKey = randomBytes(32);
   const database = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'flowrun-cli-'));
@@ -49,14 +49,14 @@ export async function openCliWorld(more: Record<string, string> = {}): Promise<C
 }
 
 /** The same in one line: opened before the tests of a file and closed after them. */
-export function useCliWorld() {
+export function useCliFixture() {
   // Empty until `beforeAll`, so that it can be a constant; no test runs before that.
-  const world = {} as CliWorld;
+  const fixture = {} as CliFixture;
   beforeAll(async () => {
-    Object.assign(world, await openCliWorld());
+    Object.assign(fixture, await openCliFixture());
   });
-  afterAll(() => world.close());
-  const run = (...args: string[]) => world.flowrun(...args);
-  const json = <T>(...args: string[]) => world.flowrun.json<T>(...args);
-  return { world, flowrun: Object.assign(run, { json }) };
+  afterAll(() => fixture.close());
+  const run = (...args: string[]) => fixture.flowrun(...args);
+  const json = <T>(...args: string[]) => fixture.flowrun.json<T>(...args);
+  return { fixture, flowrun: Object.assign(run, { json }) };
 }

@@ -17,16 +17,19 @@ import { type Service, startService } from '../../support/service.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { script } from '../../unit/scripted-agent/lines.ts';
-import { type DockerWorld, dockerWorld } from '../systems/docker/support/docker-fixture.ts';
+import {
+  createDockerFixture,
+  type DockerFixture,
+} from '../systems/docker/support/docker-fixture.ts';
 
 const patiently = { timeout: 300_000 };
 let service: Service;
 let doctor: Doctor;
-let docker: DockerWorld;
+let docker: DockerFixture;
 
 beforeAll(async () => {
   service = await startService({ env: { RECONCILE_EVERY_MS: '3600000' } });
-  docker = dockerWorld();
+  docker = createDockerFixture();
   doctor = doctorWith(commandEnv(service));
 }, 240_000);
 afterAll(async () => {
@@ -51,8 +54,8 @@ async function untilReported() {
 }
 
 test('starts a run without a workflow', patiently, async () => {
-  const scene = await createScenario(service.database.pool, sealer());
-  const { runId } = await scene.run({ prompt: script([{ say: 'at last' }]) });
+  const scenario = await createScenario(service.database.pool, sealer());
+  const { runId } = await scenario.run({ prompt: script([{ say: 'at last' }]) });
   await query(
     `update runs set created_at = created_at - interval '1 minute' where id = '${runId}'`,
   );
@@ -96,8 +99,8 @@ const openTemporal = (): Temporal =>
 
 test('delivers a pending webhook, message and stop request', patiently, async () => {
   const receiver = await startReceiver();
-  const scene = await createScenario(service.database.pool, sealer());
-  const withWebhook = await scene.run({ callbackUrl: `${receiver.url}/hook` });
+  const scenario = await createScenario(service.database.pool, sealer());
+  const withWebhook = await scenario.run({ callbackUrl: `${receiver.url}/hook` });
   await runStore().endRun({ ...withWebhook, cause: 'completed', detail: null, exitCode: 0 });
   await query(`update runs set ended_at = ended_at - interval '6 minutes'
                where id = '${withWebhook.runId}'`);
@@ -131,8 +134,8 @@ test('delivers a pending webhook, message and stop request', patiently, async ()
 const runStore = () => createRunStore(service.database.pool, sealer());
 
 test('reports but does not fix a run and a workflow that miss each other', patiently, async () => {
-  const scene = await createScenario(service.database.pool, sealer());
-  const lost = await scene.run();
+  const scenario = await createScenario(service.database.pool, sealer());
+  const lost = await scenario.run();
   await runStore().markWorkflowStarted(lost.runId);
   const temporal = openTemporal();
   const workflowId = `run/${randomUUID()}`;
@@ -150,8 +153,8 @@ test('reports but does not fix a run and a workflow that miss each other', patie
 });
 
 test('removes a container of an ended run, but not one of an unknown host', patiently, async () => {
-  const scene = await createScenario(service.database.pool, sealer());
-  const { runId } = await scene.run();
+  const scenario = await createScenario(service.database.pool, sealer());
+  const { runId } = await scenario.run();
   await query(`update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()
                where id = '${runId}'`);
   const [host] = await createHostStore(service.database.pool).list();
@@ -181,8 +184,8 @@ test('syncs a schedule to Temporal', patiently, async () => {
 });
 
 test('counts overdue data, and removes it by the retention of the workers', patiently, async () => {
-  const scene = await createScenario(service.database.pool, sealer());
-  const run = (await scene.run({ idempotencyKey: randomUUID() })).runId;
+  const scenario = await createScenario(service.database.pool, sealer());
+  const run = (await scenario.run({ idempotencyKey: randomUUID() })).runId;
   const ended = `update runs set end_cause = 'completed', status = 'sleep', ended_at = db_clock()`;
   await query(`${ended} - interval '31 days' where id = '${run}'`);
   await query(`insert into blobs (sha256, size, created_at)

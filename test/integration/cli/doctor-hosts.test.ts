@@ -107,8 +107,8 @@ test('reports that all hosts are draining or all slots are occupied', async () =
   await createHostStore(database.pool).setDraining('a', true);
   expect((await doctor()).about('all_draining')).toContain('flowrun host undrain');
   await createHostStore(database.pool).setDraining('a', false);
-  const scene = await createScenario(database.pool, testSealer);
-  expect((await scene.run()).hostId).toBe('a');
+  const scenario = await createScenario(database.pool, testSealer);
+  expect((await scenario.run()).hostId).toBe('a');
   expect((await doctor()).about('no_free_slot')).toContain('Add a host, raise HOST_CAPACITY');
 });
 

@@ -11,16 +11,16 @@ import type { ApiFixture } from '../../support/api-fixture.ts';
 import { doctorWith, openDoctorFixture } from '../../support/doctor-fixture.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';
 
-let world: ApiFixture;
+let fixture: ApiFixture;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  ({ world, env } = await openDoctorFixture(randomBytes(32).toString('base64')));
+  ({ fixture, env } = await openDoctorFixture(randomBytes(32).toString('base64')));
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('accepts a newer schema and names its migrations', async () => {
-  const { pool } = world.database;
+  const { pool } = fixture.database;
   await pool.query(`insert into migrations (name, sha256) values ('999_to_come', '')`);
   const { state, facts } = (await doctorWith(env)()).of('schema');
   await pool.query(`delete from migrations where name = '999_to_come'`);
@@ -28,7 +28,7 @@ test('accepts a newer schema and names its migrations', async () => {
 });
 
 test('reports missing permissions in the database', async () => {
-  const { pool, url } = world.database;
+  const { pool, url } = fixture.database;
   const role = `reader_${randomBytes(4).toString('hex')}`;
   await pool.query(`create role ${role} login password 'x'`);
   await pool.query(`grant select on migrations, schema_functions to ${role}`);

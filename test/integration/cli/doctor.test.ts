@@ -17,13 +17,13 @@ import { setDatabaseClock } from '../systems/postgres/clock.ts';
 /** Each dependency has its own timeout. */
 const patiently = { timeout: 180_000 };
 const encryptionKey = randomBytes(32).toString('base64');
-let world: ApiFixture;
+let fixture: ApiFixture;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  ({ world, env } = await openDoctorFixture(encryptionKey));
+  ({ fixture, env } = await openDoctorFixture(encryptionKey));
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 test('reports working dependencies as ok, with their versions', async () => {
   const diagnosis = await doctorWith(env)();
@@ -153,7 +153,7 @@ test('reports a missing schema and a missing function', async () => {
 
 test('reports an encryption key that cannot decrypt the secrets', async () => {
   const sealer = createSealer(Buffer.from(encryptionKey, 'base64'));
-  const projects = createProjectStore(world.database.pool, sealer);
+  const projects = createProjectStore(fixture.database.pool, sealer);
   await projects.create({ projectId: 'sealed', name: 'Sealed' });
   await projects.ensureWebhookSecret('sealed');
   expect((await doctorWith(env)()).of('encryption key').state).toBe('ok');
@@ -164,7 +164,7 @@ test('reports an encryption key that cannot decrypt the secrets', async () => {
 });
 
 test('reports an API that responds but is not ready', async () => {
-  const half = await world.start({
+  const half = await fixture.start({
     checks: { temporal: () => Promise.reject(new Error('away')) },
   });
   const diagnosis = await doctorWith({ ...env, PUBLIC_URL: half.url })();
@@ -172,7 +172,7 @@ test('reports an API that responds but is not ready', async () => {
 });
 
 test('skips the checks of dependencies that are not configured', async () => {
-  const few = { DATABASE_URL: world.database.url, ENCRYPTION_KEY: encryptionKey };
+  const few = { DATABASE_URL: fixture.database.url, ENCRYPTION_KEY: encryptionKey };
   const diagnosis = await doctorWith(few)();
   expect(diagnosis.of('redis')).toMatchObject({
     state: 'skipped',
@@ -186,7 +186,7 @@ test('skips the checks of dependencies that are not configured', async () => {
 
 test('reports a wrong clock', async () => {
   const anHourAhead = new Date(Date.now() + 3_600_000).toISOString();
-  await setDatabaseClock(world.database.pool, anHourAhead);
+  await setDatabaseClock(fixture.database.pool, anHourAhead);
   const diagnosis = await doctorWith(env)();
   expect(diagnosis.about('clock_wrong')).toMatch(/3[56]\d\d s behind that of Postgres.*NTP/);
 });

@@ -8,18 +8,18 @@ import type { Flow } from '../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
-import { useCliWorld } from './cli-fixture.ts';
+import { useCliFixture } from './cli-fixture.ts';
 
-const { world, flowrun } = useCliWorld();
+const { fixture, flowrun } = useCliFixture();
 beforeAll(async () => {
-  const hosts = createHostStore(world.database.pool);
+  const hosts = createHostStore(fixture.database.pool);
   await hosts.renew({ hostId: 'host-1', name: 'first', capacity: 4 });
 });
-const flows = () => createFlowStore(world.database.pool, world.sealer);
+const flows = () => createFlowStore(fixture.database.pool, fixture.sealer);
 
 function config(value: unknown): string[] {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return ['--config', world.file(`${randomUUID()}.json`, text)];
+  return ['--config', fixture.file(`${randomUUID()}.json`, text)];
 }
 
 const create = (...args: string[]) =>
@@ -72,7 +72,7 @@ describe('a flow from a file', () => {
   });
 
   test('can come from standard input, and options override it', async () => {
-    const piped = world.withInput(
+    const piped = fixture.withInput(
       JSON.stringify({ ...full, network: { allowedHosts: ['a.test'] } }),
     );
     const flow = await piped.json<Flow>(

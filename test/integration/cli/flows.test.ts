@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Flow } from '../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
-import { useCliWorld } from './cli-fixture.ts';
+import { useCliFixture } from './cli-fixture.ts';
 
-const { world, flowrun } = useCliWorld();
+const { fixture, flowrun } = useCliFixture();
 beforeAll(async () => {
-  const hosts = createHostStore(world.database.pool);
+  const hosts = createHostStore(fixture.database.pool);
   await hosts.renew({ hostId: 'host-1', name: 'first', capacity: 4 });
 });
 
@@ -27,7 +27,7 @@ describe('flows', () => {
     });
     const rich = await flowrun.json<Flow>(
       ...['flow', 'create', '--project', 'shop', '--name', 'Rich', '--prompt', '-- begin'],
-      ...['--instructions-file', world.file('instructions.md', 'Be brief.\n'), '--model', 'opus'],
+      ...['--instructions-file', fixture.file('instructions.md', 'Be brief.\n'), '--model', 'opus'],
       ...['--network', 'open', '--allow-host', 'example.org:8443', '--allow-host', '*.example.com'],
       ...['--memory', '1.5GiB', '--cpus', '0.5', '--timeout-seconds', '60', '--runner', 'host-1'],
       ...['--max-turns', '12', '--max-budget-usd', '2.50'],
@@ -58,7 +58,7 @@ describe('flows', () => {
     const { flowId } = await flowrun.json<Flow>(...named, '--runner', 'host-1');
     const update = ['flow', 'update', flowId];
     expect(await flowrun(...update, '--runner', 'nope')).toMatchObject({ code: 1, err });
-    const file = ['--config', world.file('runner.json', '{"runner":"nope"}')];
+    const file = ['--config', fixture.file('runner.json', '{"runner":"nope"}')];
     expect(await flowrun(...update, ...file)).toMatchObject({ code: 1, err });
     expect(await flowrun.json<Flow>('flow', 'show', flowId)).toMatchObject({ runner: 'host-1' });
     const none = await flowrun.json<Flow>(...update, ...file, '--runner', 'none');
@@ -80,14 +80,14 @@ describe('flows', () => {
       timeoutSeconds: null,
       version: 2,
     });
-    expect(await update('--prompt-file', world.file('prompt.txt', 'two'))).toMatchObject({
+    expect(await update('--prompt-file', fixture.file('prompt.txt', 'two'))).toMatchObject({
       prompt: 'two',
     });
   });
 
   test('accept as many characters as the API, counted as code points', async () => {
     const named = ['flow', 'create', '--project', 'shop', '--name', '😀'.repeat(200)];
-    const instructions = (length: number) => world.file('long.md', '😀'.repeat(length));
+    const instructions = (length: number) => fixture.file('long.md', '😀'.repeat(length));
     const { flowId } = await flowrun.json<Flow>(
       ...[...named, '--instructions-file', instructions(100_000)],
     );
@@ -111,7 +111,7 @@ describe('flows', () => {
   });
 
   test('accept a prompt from standard input', async () => {
-    const made = await world
+    const made = await fixture
       .withInput('from a pipe')
       .json<Flow>(
         ...['flow', 'create', '--project', 'shop', '--name', 'Piped', '--prompt-file', '-'],
@@ -121,7 +121,7 @@ describe('flows', () => {
 
   test('are all listed, over several pages', async () => {
     await flowrun.json('project', 'create', 'many');
-    const flows = createFlowStore(world.database.pool, world.sealer);
+    const flows = createFlowStore(fixture.database.pool, fixture.sealer);
     for (let count = 1; count <= 201; count++) {
       await flows.create({ projectId: 'many', name: `Flow ${count}` });
     }

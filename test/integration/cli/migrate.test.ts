@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { useCliWorld } from './cli-fixture.ts';
+import { useCliFixture } from './cli-fixture.ts';
 
-const { flowrun } = useCliWorld();
+const { flowrun } = useCliFixture();
 
 test('migrating a current schema changes nothing', async () => {
   expect(await flowrun('migrate')).toEqual({

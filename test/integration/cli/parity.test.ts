@@ -11,12 +11,12 @@ import { refusedFlows } from '../api/operators/refused-flows.ts';
 import { useTenant } from '../api/use-api.ts';
 import { inThisProcess } from './in-this-process.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 const folder = mkdtempSync(join(tmpdir(), 'flowrun-parity-'));
 let operator: OperatorClient;
 beforeAll(async () => {
-  operator = await signedIn(world, api);
-  vi.stubEnv('DATABASE_URL', world.database.url);
+  operator = await signedIn(fixture, api);
+  vi.stubEnv('DATABASE_URL', fixture.database.url);
   vi.stubEnv('ENCRYPTION_KEY', randomBytes(32).toString('base64'));
 });
 afterAll(() => {
@@ -34,9 +34,11 @@ function config(fields: object): string[] {
 async function decided(): Promise<unknown> {
   const { projectId } = tenant;
   return {
-    flows: await world.stores.flows.listByProject(projectId, { limit: 200 }),
-    projects: await world.stores.projects.list(),
-    keys: (await world.stores.keys.page(projectId, { limit: 200 })).keys.map(({ keyId }) => keyId),
+    flows: await fixture.stores.flows.listByProject(projectId, { limit: 200 }),
+    projects: await fixture.stores.projects.list(),
+    keys: (await fixture.stores.keys.page(projectId, { limit: 200 })).keys.map(
+      ({ keyId }) => keyId,
+    ),
   };
 }
 

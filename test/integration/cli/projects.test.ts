@@ -3,9 +3,9 @@ import {
   createProjectStore,
   type Project,
 } from '../../../systems/postgres/accounts/project-store.ts';
-import { useCliWorld } from './cli-fixture.ts';
+import { useCliFixture } from './cli-fixture.ts';
 
-const { world, flowrun } = useCliWorld();
+const { fixture, flowrun } = useCliFixture();
 
 describe('projects', () => {
   test('are created, changed and listed', async () => {
@@ -39,9 +39,9 @@ describe('projects', () => {
   });
 
   test('have a project model, whose key is not printed', async () => {
-    const keyFile = world.file('model.key', 'sk-own-model\n');
+    const keyFile = fixture.file('model.key', 'sk-own-model\n');
     const set = (...args: string[]) => flowrun('project', 'set', 'shop', '--json', ...args);
-    const projects = createProjectStore(world.database.pool, world.sealer);
+    const projects = createProjectStore(fixture.database.pool, fixture.sealer);
     const url = ['--own-model-base-url', 'https://models.example.test'];
     const { code, out } = await set('--own-model-key-file', keyFile, ...url);
     expect([code, out.includes('sk-own')]).toEqual([0, false]);

@@ -5,8 +5,8 @@ import { createApi } from '../../../dev/demo/api.ts';
 import { SetupError } from '../../../dev/lib/setup-error.ts';
 import { useTenant } from '../api/use-api.ts';
 
-const { world, api, tenant } = useTenant();
-const query = (text: string) => world.database.pool.query(text);
+const { fixture, api, tenant } = useTenant();
+const query = (text: string) => fixture.database.pool.query(text);
 
 let output = '';
 let answers: { status: number; at: number }[] = [];

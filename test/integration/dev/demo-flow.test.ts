@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Flow } from '../../../core/flows/flow.ts';
 import { makeFlow } from '../../../dev/demo/make-flow.ts';
 import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
-import { useCliWorld } from '../cli/cli-fixture.ts';
+import { useCliFixture } from '../cli/cli-fixture.ts';
 
-const { world, flowrun } = useCliWorld();
+const { fixture, flowrun } = useCliFixture();
 let output = '';
 beforeEach(() => {
   output = '';
@@ -21,11 +21,11 @@ const projects = async () =>
   (await flowrun.json<Project[]>('project', 'list')).map(({ projectId }) => projectId);
 
 test('a second demo reuses the project and the flow of the first', async () => {
-  const first = await makeFlow(world.env);
+  const first = await makeFlow(fixture.env);
   expect(output).toContain('npx flowrun project create demo');
   expect(output).not.toContain('of an earlier demo');
   output = '';
-  const second = await makeFlow(world.env);
+  const second = await makeFlow(fixture.env);
   expect(output).toContain('(the project and flow of an earlier demo are reused)');
   expect(second.flowId).toBe(first.flowId);
   expect(second.key).not.toBe(first.key);
@@ -33,9 +33,9 @@ test('a second demo reuses the project and the flow of the first', async () => {
 }, 60_000);
 
 test('a flow that was changed meanwhile is not overwritten', async () => {
-  const { flowId } = await makeFlow(world.env);
+  const { flowId } = await makeFlow(fixture.env);
   await flowrun.json('flow', 'update', flowId, '--network', 'none');
-  const next = await makeFlow(world.env);
+  const next = await makeFlow(fixture.env);
   expect(next.flowId).not.toBe(flowId);
   const listed = await flowrun.json<Flow[]>('flow', 'list', '--project', 'demo');
   expect(listed).toHaveLength(2);

@@ -11,15 +11,15 @@ import {
   type WorkflowFixture,
 } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 type Interrupted = Parameters<HostActivities['interruptTurn']>[0];
 
-interface World {
+interface InterruptedSession {
   run: FakeRun;
   handle: SessionHandle;
   interrupted: Interrupted[];
@@ -32,14 +32,14 @@ interface World {
 }
 
 /** A session with one message. Its turns run until `end`. */
-async function startSession(): Promise<World> {
+async function startSession(): Promise<InterruptedSession> {
   const turns: ((outcome: TurnOutcome) => void)[] = [];
-  const interrupted: World['interrupted'] = [];
+  const interrupted: InterruptedSession['interrupted'] = [];
   const up = createDeferred<true>();
   const run = fakeRun({
     claimSessionSlot: async ({ after }): Promise<SessionSlot> => ({
       outcome: 'assigned',
-      hostId: world.hostId,
+      hostId: fixture.hostId,
       generation: after + 1,
     }),
     async startSandbox({ generation }) {
@@ -49,7 +49,7 @@ async function startSession(): Promise<World> {
     runTurn: () => new Promise<TurnOutcome>((end) => turns.push(end)),
     interruptTurn: async (which) => void interrupted.push(which),
   });
-  const handle = await world.startSession(run.activities);
+  const handle = await fixture.startSession(run.activities);
   await handle.signal('message', { messageId: 'a' });
   const untilTurn = (nth: number): Promise<void> => expect.poll(() => turns.length).toBe(nth);
   await untilTurn(1);

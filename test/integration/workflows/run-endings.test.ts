@@ -4,16 +4,16 @@ import type { Activities } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('a run whose agent ends', () => {
   it('starts, follows, snapshots, ends and removes, in this order', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
     expect(run.calls).toEqual([
@@ -33,7 +33,7 @@ describe('a run whose agent ends', () => {
         return { webhook: false, cause: input.cause };
       },
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     run.end({ cause: 'exited', exitCode: 7 });
     expect(await handle.result()).toEqual({ cause: 'exited' });
     expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
@@ -45,7 +45,7 @@ describe('a run whose agent ends', () => {
         throw ApplicationFailure.nonRetryable('disk is gone');
       },
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
@@ -53,7 +53,7 @@ describe('a run whose agent ends', () => {
 
   it('delivers the webhook that endRun has claimed', async () => {
     const run = fakeRun({ endRun: async ({ cause }) => ({ webhook: true, cause }) });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     run.end({});
     await handle.result();
     expect(run.calls).toContain('deliverWebhook');
@@ -64,7 +64,7 @@ describe('a run whose agent ends', () => {
 describe('a run that is stopped', () => {
   it('records the cause before it stops the sandbox, and waits for the last output', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
     await handle.signal('stop', { graceMs: 500 });
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
@@ -84,7 +84,7 @@ describe('a run that is stopped', () => {
       recordCause: async () => {},
       endRun: async () => ({ webhook: false, cause: 'stopped_by_api' }),
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await handle.signal('stop', { graceMs: 0 });
     expect(await handle.result()).toEqual({ cause: 'stopped_by_api' });
   });
@@ -93,7 +93,7 @@ describe('a run that is stopped', () => {
     const run = fakeRun({
       followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await handle.result();
     expect(run.calls).not.toContain('snapshotWorkspace');
     expect(run.calls).toContain('removeSandbox');
@@ -101,7 +101,7 @@ describe('a run that is stopped', () => {
 
   it('treats a cancellation as a stop request and cleans up', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
     await handle.cancel();
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
@@ -111,14 +111,14 @@ describe('a run that is stopped', () => {
 
   it('is stopped by a signal without a payload', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await handle.signal('stop');
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
   });
 
   it('is stopped at its time limit', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities, { timeouts: { runMs: 300 } });
+    const handle = await fixture.startRun(run.activities, { timeouts: { runMs: 300 } });
     expect(await handle.result()).toEqual({ cause: 'timed_out' });
     expect(run.calls).toContain('stopSandbox');
   });
@@ -126,7 +126,7 @@ describe('a run that is stopped', () => {
   it('is stopped once when stop, cancellation and time limit come together', async () => {
     const delayed = delayedEnd();
     const run = fakeRun(delayed.activities);
-    const handle = await world.startRun(run.activities, { timeouts: { runMs: 1_000 } });
+    const handle = await fixture.startRun(run.activities, { timeouts: { runMs: 1_000 } });
     await run.called('followRun');
     await Promise.all([
       handle.signal('stop', { graceMs: 0 }),
@@ -142,7 +142,7 @@ describe('a run that is stopped', () => {
   it('ends once when the agent ends while it is being stopped', async () => {
     const delayed = delayedEnd();
     const run = fakeRun(delayed.activities);
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
     const signalled = handle.signal('stop', { graceMs: 0 });
     run.end({});

@@ -5,11 +5,11 @@ import { failureTypes } from '../../../workflows/shared/activities.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('a run that cannot start', () => {
   it('reports the reason and removes the remains of the sandbox', async () => {
@@ -22,7 +22,7 @@ describe('a run that cannot start', () => {
         return { webhook: false, cause };
       },
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
@@ -38,7 +38,7 @@ describe('a run that cannot start', () => {
         return { webhook: false, cause };
       },
     });
-    const handle = await world.startRun(run.activities, { timeouts: { startMs: 4_000 } });
+    const handle = await fixture.startRun(run.activities, { timeouts: { startMs: 4_000 } });
     expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
     expect(details).toEqual(['the engine is away']);
     expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
@@ -49,7 +49,7 @@ describe('a run that cannot start', () => {
       startSandbox: async () => ({ outcome: 'cancelled' }),
       endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     expect(await handle.result()).toEqual({ cause: 'deleted_by_api' });
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
@@ -63,7 +63,7 @@ describe('a run that cannot start', () => {
         return { webhook: false, cause };
       },
     });
-    const handle = await world.startRun(run.activities, {
+    const handle = await fixture.startRun(run.activities, {
       hostId: null,
       timeouts: { noCapacityMs: 3_000, slotPollMs: 200 },
     });
@@ -74,9 +74,9 @@ describe('a run that cannot start', () => {
   });
 
   it('starts when a slot becomes free', async () => {
-    const answers = [everyHostFull, everyHostFull, async () => ({ hostId: world.hostId })];
+    const answers = [everyHostFull, everyHostFull, async () => ({ hostId: fixture.hostId })];
     const run = fakeRun({ claimSlot: () => (answers.shift() ?? everyHostFull)() });
-    const handle = await world.startRun(run.activities, {
+    const handle = await fixture.startRun(run.activities, {
       hostId: null,
       timeouts: { slotPollMs: 100 },
     });
@@ -86,7 +86,7 @@ describe('a run that cannot start', () => {
 
   it('can be stopped while it waits for a slot', async () => {
     const run = fakeRun({ claimSlot: everyHostFull });
-    const handle = await world.startRun(run.activities, { hostId: null });
+    const handle = await fixture.startRun(run.activities, { hostId: null });
     await run.called('claimSlot');
     await handle.signal('stop', { graceMs: 0 });
     expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
@@ -102,14 +102,14 @@ describe('an unresponsive host', () => {
 
   it('ends the run as max_reconnects_exceeded', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities, deadHost());
+    const handle = await fixture.startRun(run.activities, deadHost());
     expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
     expect(run.calls).toEqual(['endRun']);
   });
 
   it('does not delay a stop', async () => {
     const run = fakeRun();
-    const handle = await world.startRun(run.activities, deadHost());
+    const handle = await fixture.startRun(run.activities, deadHost());
     await handle.signal('stop', { graceMs: 0 });
     expect(await handle.result()).toMatchObject({ cause: expect.any(String) });
     expect(run.calls.slice(-1)).toEqual(['endRun']);
@@ -121,7 +121,7 @@ describe('an unresponsive host', () => {
         throw ApplicationFailure.nonRetryable('gone', 'SandboxLost');
       },
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
   });

@@ -13,15 +13,15 @@ import {
   type WorkflowFixture,
 } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 /** The scheduled and completed activities of a session's first history, in order. */
 async function firstHistory({ workflowId, firstExecutionRunId }: SessionHandle): Promise<string[]> {
-  const first = world.client.workflow.getHandle(workflowId, firstExecutionRunId);
+  const first = fixture.client.workflow.getHandle(workflowId, firstExecutionRunId);
   const names = new Map<string, string>();
   const { events } = await first.fetchHistory();
   return (events ?? []).flatMap((event) => {
@@ -37,7 +37,7 @@ async function firstHistory({ workflowId, firstExecutionRunId }: SessionHandle):
 async function firstHistoryOf(name: string): Promise<string[]> {
   const story = sessionStories()[name];
   if (!story) throw new Error(`there is no story ${name}`);
-  const handle = await world.startSession(story.run.activities, story.input);
+  const handle = await fixture.startSession(story.run.activities, story.input);
   await story.act(story.run, handle);
   await handle.result();
   return firstHistory(handle);
@@ -73,7 +73,7 @@ describe('a session continues as new', () => {
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
         const generation = after + 1;
-        return { outcome: 'assigned', hostId: world.hostId, generation };
+        return { outcome: 'assigned', hostId: fixture.hostId, generation };
       },
       async runTurn({ generation }) {
         turns.push(generation);
@@ -84,7 +84,7 @@ describe('a session continues as new', () => {
       },
     });
     const input = { timeouts: { turnsPerHistory: 1, idleMs: 200 } };
-    const handle = await world.startSession(run.activities, input);
+    const handle = await fixture.startSession(run.activities, input);
     await handle.signal('message', { messageId: 'm-1' });
     // The session is idle in its second sandbox. Only the removal delays continue-as-new.
     await run.called('getSessionIdleness');
@@ -104,13 +104,13 @@ describe('a session continues as new', () => {
     const interrupted: unknown[] = [];
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-        return { outcome: 'assigned', hostId: world.hostId, generation: after + 1 };
+        return { outcome: 'assigned', hostId: fixture.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
       interruptTurn: async ({ generation, messageId }) =>
         void interrupted.push({ generation, messageId }),
     });
-    const handle = await world.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
+    const handle = await fixture.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
     await handle.signal('message', { messageId: 'm-1' });
     await expect.poll(() => ends).toHaveLength(1);
     await handle.signal('interrupt', { messageId: 'm-1' });
@@ -131,11 +131,11 @@ describe('a session continues as new', () => {
     const ends: ((outcome: TurnOutcome) => void)[] = [];
     const run = fakeRun({
       claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-        return { outcome: 'assigned', hostId: world.hostId, generation: after + 1 };
+        return { outcome: 'assigned', hostId: fixture.hostId, generation: after + 1 };
       },
       runTurn: () => new Promise((end) => ends.push(end)),
     });
-    const handle = await world.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
+    const handle = await fixture.startSession(run.activities, { timeouts: { turnsPerHistory: 1 } });
     await handle.signal('message', { messageId: 'm-1' });
     for (let generation = 1; generation <= limits.session.crashesMax; generation += 1) {
       await expect.poll(() => ends).toHaveLength(generation);

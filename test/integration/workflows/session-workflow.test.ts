@@ -6,18 +6,18 @@ import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe("a session's workflow", () => {
   it.each(Object.entries(sessionStories()))(
     'calls the expected activities in %s',
     async (_, story) => {
       const { run, input, act, calls } = story;
-      const handle = await world.startSession(run.activities, input);
+      const handle = await fixture.startSession(run.activities, input);
       await act(run, handle);
       await handle.result();
       expect(run.calls.sort(), 'concurrent calls may come in either order').toEqual(
@@ -39,14 +39,14 @@ it('resets the count of consecutive losses after each finished turn', async () =
   const lost: TurnOutcome = { outcome: 'sandbox_ended' };
   const { activities } = asleepAfter([lost, lost, done, lost, lost, done, lost, done]);
   const timeouts = { idleMs: 200, inactivityMs: 1_000 };
-  const handle = await world.startSession(activities, { timeouts });
+  const handle = await fixture.startSession(activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
 });
 
 it('drops a sleep signal that arrives while the session is asleep', async () => {
   const run = fakeRun();
-  const handle = await world.startSession(run.activities);
+  const handle = await fixture.startSession(run.activities);
   await handle.signal('sleep');
   // The answer to the query means that the signal was processed.
   await handle.query('__stack_trace');
@@ -72,14 +72,14 @@ it('wakes up for a message without a signal that arrived while it went to sleep'
     getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
   const timeouts = { idleMs: 200, inactivityMs: 1_000 };
-  const handle = await world.startSession(run.activities, { timeouts });
+  const handle = await fixture.startSession(run.activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
   expect(await handle.result()).toEqual({ cause: 'timed_out' });
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
 });
 
 it('ends a sleeping session after thirty days without a message', async () => {
-  const handle = await world.startSession(fakeRun().activities);
+  const handle = await fixture.startSession(fakeRun().activities);
   const timers = async () => {
     const { events } = await handle.fetchHistory();
     const started = (events ?? []).flatMap(({ timerStartedEventAttributes: of }) => of ?? []);
@@ -93,7 +93,7 @@ it('ends a sleeping session after thirty days without a message', async () => {
 async function causeOf(name: string): Promise<string> {
   const story: SessionStory | undefined = sessionStories()[name];
   if (!story) throw new Error(`there is no story ${name}`);
-  const handle = await world.startSession(story.run.activities, story.input);
+  const handle = await fixture.startSession(story.run.activities, story.input);
   await story.act(story.run, handle);
   return (await handle.result()).cause;
 }

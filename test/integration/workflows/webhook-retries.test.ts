@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fakeRun } from '../../support/fake-run.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('the webhook', () => {
   it.concurrent.each([
@@ -23,7 +23,7 @@ describe('the webhook', () => {
           throw ApplicationFailure.retryable('the receiver answered 500');
         },
       });
-      const handle = await world.startWebhook(run.activities, firstAttempt);
+      const handle = await fixture.startWebhook(run.activities, firstAttempt);
       expect(await handle.result()).toEqual({ delivered: false });
       expect(run.calls.slice(-1)).toEqual(['dropWebhook']);
       const gaps = gapsSeconds(times);
@@ -42,7 +42,7 @@ describe('the webhook', () => {
         throw ApplicationFailure.nonRetryable('blocked');
       },
     });
-    const handle = await world.startWebhook(run.activities);
+    const handle = await fixture.startWebhook(run.activities);
     expect(await handle.result()).toEqual({ delivered: false });
     expect(run.calls).toEqual(['deliverWebhook', 'dropWebhook']);
   });
@@ -54,7 +54,7 @@ describe('the webhook', () => {
         throw ApplicationFailure.nonRetryable('blocked');
       },
     });
-    const handle = await world.startRun(run.activities);
+    const handle = await fixture.startRun(run.activities);
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
     expect(run.calls).toContain('dropWebhook');

@@ -9,9 +9,9 @@ import { type ApiFixture, openApiFixture } from '../../../support/api-fixture.ts
 import { rawCall } from '../raw-call.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked, checkHeaders, checkRefusal, isStream } from './check-answer.ts';
+import { createFuzzData, type FuzzData } from './fuzz-data.ts';
 import { type Operation, operationsOf } from './operations.ts';
 import { type FuzzRequest, requestTo } from './requests.ts';
-import { createScene, type Scene } from './scene.ts';
 import { schemaValues } from './schema-values.ts';
 
 const total = Number(process.env['FUZZ_REQUESTS'] ?? 4_000);
@@ -22,14 +22,14 @@ const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
 const operations = operationsOf(document);
 
-let world: ApiFixture;
-let scene: Scene;
+let fixture: ApiFixture;
+let fuzzData: FuzzData;
 
 beforeAll(async () => {
-  world = await openApiFixture();
-  scene = await createScene(world, Math.ceil(total / 5_000));
+  fixture = await openApiFixture();
+  fuzzData = await createFuzzData(fixture, Math.ceil(total / 5_000));
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 /** One is retired; the bodies of the other depend on an agent's question. */
 const neverFits = new Set(['postMessage', 'answerInteraction']);
@@ -40,18 +40,18 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
     const isDescribed = answerCheck(document);
     const seen = new Set<number>();
     await assertAnswers({
-      request: requestTo(operation, schemaValues(document), (...which) => scene.idOf(...which)),
+      request: requestTo(operation, schemaValues(document), (...which) => fuzzData.idOf(...which)),
       send,
       check(request, answer) {
         isDescribed(request, answer);
         seen.add(answer.status);
-        if (answer.status === 201) scene.note(JSON.parse(answer.text).data.runId);
+        if (answer.status === 201) fuzzData.note(JSON.parse(answer.text).data.runId);
       },
       batches: Math.ceil(total / operations.length / atOnce),
     });
     // Otherwise only the validation was tested.
     if (!neverFits.has(name)) expect(Math.min(...seen)).toBeLessThan(400);
-    await scene.refill();
+    await fuzzData.refill();
   },
   timeout,
 );
@@ -94,7 +94,7 @@ test(
     const bytes = fc.array(line, { minLength: 1, maxLength: 5 }).map((lines) => lines.join('\r\n'));
     await fc.assert(
       fc.asyncProperty(bytes, async (said) => {
-        const text = await rawCall(scene.api, `\0${said}\r\n\r\n`);
+        const text = await rawCall(fuzzData.api, `\0${said}\r\n\r\n`);
         const [head = '', body = ''] = text.split('\r\n\r\n');
         expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
         expect(head).toMatch(/\r\nX-RateLimit-Limit: 60\r\n/i);
@@ -115,9 +115,12 @@ async function send(
   nth: number,
 ): Promise<Checked> {
   const abort = new AbortController();
-  const response = await fetch(`${scene.api.url}${path}`, {
+  const response = await fetch(`${fuzzData.api.url}${path}`, {
     method: operation.method,
-    headers: { ...headers, authorization: `Bearer ${scene.keys[nth % scene.keys.length] ?? ''}` },
+    headers: {
+      ...headers,
+      authorization: `Bearer ${fuzzData.keys[nth % fuzzData.keys.length] ?? ''}`,
+    },
     signal: abort.signal,
     ...(body === undefined ? {} : { body }),
   });

@@ -28,18 +28,18 @@ const routes = bare.routeTable.filter(
 );
 await bare.close();
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let cookie: string;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  const { projectId, flowId, key } = await world.tenant();
+  const { projectId, flowId, key } = await fixture.tenant();
   const spare = { name: 'spare', createdBy: 'ana', rateLimitRpm: 60, projectId };
-  const { record } = await world.stores.keys.create(spare);
+  const { record } = await fixture.stores.keys.create(spare);
   const call = caller(api, key);
   const started = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   Object.assign(ids, { projectId, flowId, keyId: record.keyId, runId: started.json.data.runId });
-  const { code } = await world.stores.operators.invite('ana');
+  const { code } = await fixture.stores.operators.invite('ana');
   const headers = { origin: publicUrl };
   cookie = cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
 });

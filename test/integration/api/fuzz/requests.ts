@@ -60,7 +60,7 @@ function pathOf({ path, parameters }: Operation, schemas: Schemas, ids: Ids): fc
     );
 }
 
-/** The first one exists in the scene, so that some downloads succeed. */
+/** The first one exists, so that some downloads succeed. */
 const filePaths = fc.oneof(
   fc.constant('a.txt'),
   fc.constantFrom('a.txt', 'src/b c.txt', 'ä/ö', '.git/config', 'a//b', '..', 'x'.repeat(513)),

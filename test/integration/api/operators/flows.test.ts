@@ -5,13 +5,13 @@ import { useTenant } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
 import { refusedFlows } from './refused-flows.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let operator: OperatorClient;
 let path: string;
 beforeAll(async () => {
-  operator = await signedIn(world, api);
+  operator = await signedIn(fixture, api);
   path = `/api/projects/${tenant.projectId}/flows`;
-  await world.stores.hosts.renew({ hostId: full.runner, name: 'first', capacity: 4 });
+  await fixture.stores.hosts.renew({ hostId: full.runner, name: 'first', capacity: 4 });
 });
 
 const create = (body: Record<string, unknown>) => operator(path, { body });
@@ -101,7 +101,7 @@ test('variables and servers change by name, and their values are never returned'
     envNames: ['MORE', 'TOKEN'],
     mcpServerNames: ['docs', 'more'],
   });
-  expect(await world.stores.flows.readSecrets(flowId)).toEqual({
+  expect(await fixture.stores.flows.readSecrets(flowId)).toEqual({
     env: { TOKEN: 'canary-1', MORE: 'canary-3' },
     mcpServers: { docs: { ...server(), headers: { auth: 'canary-${TOKEN}' } }, more: server() },
   });
@@ -158,10 +158,10 @@ test.each(refusedFlows)('rejects an invalid flow, naming the field: %j', async (
 });
 
 test('a flow of another project is 404', async () => {
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   for (const method of ['GET', 'PATCH']) {
     const options = { method, ...(method === 'PATCH' ? { body: { name: 'Mine' } } : {}) };
     expect((await operator(`${path}/${other.flowId}`, options)).status).toBe(404);
   }
-  expect((await world.stores.flows.find(other.flowId))?.name).toBe('A flow');
+  expect((await fixture.stores.flows.find(other.flowId))?.name).toBe('A flow');
 });

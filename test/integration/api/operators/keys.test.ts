@@ -5,11 +5,11 @@ import { caller } from '../call.ts';
 import { useTenant } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
 
-const { world, api, tenant } = useTenant();
+const { fixture, api, tenant } = useTenant();
 let operator: OperatorClient;
 let path: string;
 beforeAll(async () => {
-  operator = await signedIn(world, api, 'olga');
+  operator = await signedIn(fixture, api, 'olga');
   path = `/api/projects/${tenant.projectId}/keys`;
 });
 
@@ -80,7 +80,7 @@ test('accepts rates of 1 and 10 000 per minute', async () => {
 });
 
 test('every process rejects a revoked key from the next call on, for good', async () => {
-  const other = await world.start();
+  const other = await fixture.start();
   const { key, keyId } = (await create({ name: 'doomed' })).json.data;
   for (const process of [api, other]) {
     expect((await caller(process, key)('/api/v1/flows')).status).toBe(200);
@@ -97,14 +97,14 @@ test('every process rejects a revoked key from the next call on, for good', asyn
 });
 
 test('a key of another project is 404, and is not revoked', async () => {
-  const other = await world.tenant();
+  const other = await fixture.tenant();
   const answer = await operator(`${path}/${other.keyId}`, { method: 'DELETE' });
   expect([answer.status, answer.json.error.code]).toEqual([404, 'NOT_FOUND']);
   expect((await flows(other.key)).status).toBe(200);
 });
 
 test('keys are listed page by page, each once', async () => {
-  const own = await world.tenant();
+  const own = await fixture.tenant();
   const projectPath = `/api/projects/${own.projectId}/keys`;
   for (let count = 0; count < 4; count += 1)
     await operator(projectPath, { body: { name: `k${count}` } });
@@ -114,7 +114,7 @@ test('keys are listed page by page, each once', async () => {
     listed.push(...page.json.data.map((each: { keyId: string }) => each.keyId));
     url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]?.replace(publicUrl, '');
   }
-  const all = (await world.stores.keys.list(own.projectId)).map(({ keyId }) => keyId);
+  const all = (await fixture.stores.keys.list(own.projectId)).map(({ keyId }) => keyId);
   expect(listed).toEqual(all);
   expect(listed).toHaveLength(5);
   const unknown = await operator(`${projectPath}?cursor=${randomUUID()}`);

@@ -17,11 +17,11 @@ export function operatorWith(api: Pick<ApiProcess, 'url'>, cookie: string): Oper
 
 /** An operator who has signed in by a link. */
 export async function signedIn(
-  world: ApiFixture,
+  fixture: ApiFixture,
   api: Pick<ApiProcess, 'url'>,
   name = 'olga',
 ): Promise<OperatorClient> {
-  const { code } = await world.stores.operators.invite(name);
+  const { code } = await fixture.stores.operators.invite(name);
   const answer = await caller(api, null)('/api/sign-in', { body: { code }, headers: sameOrigin });
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
   return operatorWith(api, cookieOf(answer));

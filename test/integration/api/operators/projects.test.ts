@@ -5,10 +5,10 @@ import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let operator: OperatorClient;
 beforeAll(async () => {
-  operator = await signedIn(world, api);
+  operator = await signedIn(fixture, api);
 });
 
 const newProject = async (given: Record<string, unknown> = {}) => {
@@ -61,12 +61,12 @@ test('projects are listed page by page, each once', async () => {
     listed.push(...page.json.data.map((each: { projectId: string }) => each.projectId));
     url = /<([^>]+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1]?.replace(publicUrl, '');
   }
-  const all = (await world.stores.projects.list()).map(({ projectId }) => projectId);
+  const all = (await fixture.stores.projects.list()).map(({ projectId }) => projectId);
   expect(listed).toEqual(all);
 });
 
 test('a change of settings keeps the others, and applies from the next trigger on', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const path = `/api/projects/${tenant.projectId}/settings`;
   const trigger = () =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
@@ -106,14 +106,14 @@ test('stores the key of a project’s model sealed and never returns it', async 
   expect(answer.json.data.model).toEqual({ baseUrl: model.baseUrl });
   expect(answer.text).not.toContain('canary');
   expect((await operator(path)).text).not.toContain('canary');
-  expect(await world.stores.projects.readModel(projectId)).toEqual(model);
+  expect(await fixture.stores.projects.readModel(projectId)).toEqual(model);
   expect(api.log()).not.toContain('canary');
-  const { rows } = await world.database.pool.query('select p::text as row from projects p');
+  const { rows } = await fixture.database.pool.query('select p::text as row from projects p');
   expect(JSON.stringify(rows)).not.toContain(Buffer.from('canary').toString('hex'));
   await patch(path, { name: 'Renamed' });
-  expect(await world.stores.projects.readModel(projectId)).toEqual(model);
+  expect(await fixture.stores.projects.readModel(projectId)).toEqual(model);
   expect((await patch(path, { model: null })).json.data.model).toBeNull();
-  expect(await world.stores.projects.readModel(projectId)).toBeNull();
+  expect(await fixture.stores.projects.readModel(projectId)).toBeNull();
 });
 
 test.each([
@@ -148,7 +148,7 @@ test('shows the webhook secret, and a new one after it was rotated', async () =>
 });
 
 test('answers 404 for unknown path parameters', async () => {
-  const [mine, other] = [await world.tenant(), await world.tenant()];
+  const [mine, other] = [await fixture.tenant(), await fixture.tenant()];
   const missing = [
     '/api/projects/nothing',
     '/api/projects/%00',

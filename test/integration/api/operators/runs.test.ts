@@ -5,10 +5,10 @@ import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let operator: OperatorClient;
 beforeAll(async () => {
-  operator = await signedIn(world, api, 'olga');
+  operator = await signedIn(fixture, api, 'olga');
 });
 
 const trigger = async (tenant: Tenant, body: object = {}, headers: Record<string, string> = {}) => {
@@ -20,7 +20,7 @@ const trigger = async (tenant: Tenant, body: object = {}, headers: Record<string
 const runsOf = ({ projectId }: Tenant) => `/api/projects/${projectId}/runs`;
 
 test('runs are listed like for clients: filtered, latest first, page by page', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const made = [];
   for (const order of ['1', '2', '3']) made.push(await trigger(tenant, { labels: { order } }));
   const ids = made.map(({ runId }) => runId).reverse();
@@ -32,11 +32,11 @@ test('runs are listed like for clients: filtered, latest first, page by page', a
   expect(second.json.data).toMatchObject([{ runId: ids[2] }]);
   const filtered = await operator(`${runsOf(tenant)}?label=order:2&triggerType=api`);
   expect(filtered.json.data).toMatchObject([{ runId: ids[1] }]);
-  expect((await operator(runsOf(await world.tenant()))).json.data).toEqual([]);
+  expect((await operator(runsOf(await fixture.tenant()))).json.data).toEqual([]);
 });
 
 test('a run includes fields hidden from clients: its context, its workflow, its webhook’s attempts', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const made = await trigger(
     tenant,
     { callbackUrl: 'https://example.com/' },
@@ -52,10 +52,10 @@ test('a run includes fields hidden from clients: its context, its workflow, its 
   expect(asClient.text).not.toContain('canary-user');
 
   const { runId } = made;
-  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
-  await world.stores.webhooks.claimAttempt(runId, 1);
-  await world.stores.webhooks.recordAttempt(runId, 1, { status: null, error: 'refused' });
-  await world.stores.webhooks.claimAttempt(runId, 2);
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.webhooks.claimAttempt(runId, 1);
+  await fixture.stores.webhooks.recordAttempt(runId, 1, { status: null, error: 'refused' });
+  await fixture.stores.webhooks.claimAttempt(runId, 2);
   expect((await operator(path)).json.data).toMatchObject({
     context: { user: 'canary-user' },
     webhookAttempts: [
@@ -69,7 +69,7 @@ test('a run includes fields hidden from clients: its context, its workflow, its 
 });
 
 test('a session has the context that it was opened with, also if a message has opened it', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const headers = { 'x-ctx-user': 'canary-user' };
   const opened = async (path: string, body: object) =>
     (await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/${path}`, { body, headers }))
@@ -81,7 +81,7 @@ test('a session has the context that it was opened with, also if a message has o
 });
 
 test('a run of an operator has that trigger, passes the limits, and is not in the monthly quota', async () => {
-  const tenant = await world.tenant({
+  const tenant = await fixture.tenant({
     ...{ maxConcurrentRuns: 1, monthlyRunQuota: 0 },
     flow: { prompt: 'The flow’s own' },
   });
@@ -92,7 +92,7 @@ test('a run of an operator has that trigger, passes the limits, and is not in th
     ...{ triggerType: 'dashboard', labels: { by: 'hand' } },
     createdBy: { keyName: 'dashboard', createdBy: 'olga' },
   });
-  expect(world.asked.started).toContain(`run/${made.json.data.runId}`);
+  expect(fixture.asked.started).toContain(`run/${made.json.data.runId}`);
   const full = await operator(path, { body: {} });
   expect([full.status, full.json.error]).toMatchObject([
     429,
@@ -108,19 +108,19 @@ test('a run of an operator has that trigger, passes the limits, and is not in th
 });
 
 test('redelivers a finished webhook on request, each time as a separate delivery', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
   const redeliver = (id: string) =>
     operator(`${runsOf(tenant)}/${id}/webhook/redeliver`, { method: 'POST' });
   const early = await redeliver(runId);
   expect([early.status, early.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
-  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   expect((await redeliver(runId)).status).toBe(400);
-  await world.stores.webhooks.drop(runId);
+  await fixture.stores.webhooks.drop(runId);
   for (const delivery of [1, 2]) {
     const answer = await redeliver(runId);
     expect([answer.status, answer.json.data]).toEqual([202, { runId, delivery }]);
-    expect(world.asked.redelivered.at(-1)).toEqual({ runId, firstAttempt: 1, delivery });
+    expect(fixture.asked.redelivered.at(-1)).toEqual({ runId, firstAttempt: 1, delivery });
   }
   const quiet = await trigger(tenant);
   expect((await redeliver(quiet.runId)).status).toBe(400);
@@ -128,14 +128,14 @@ test('redelivers a finished webhook on request, each time as a separate delivery
 });
 
 test('a redelivery that cannot be started is reported, and can be requested again', async () => {
-  const away = await world.start({
+  const away = await fixture.start({
     startWebhook: () => Promise.reject(new Error('Temporal is away')),
   });
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
-  await world.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
-  await world.stores.webhooks.drop(runId);
-  const answer = await (await signedIn(world, away))(
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  await fixture.stores.webhooks.drop(runId);
+  const answer = await (await signedIn(fixture, away))(
     `${runsOf(tenant)}/${runId}/webhook/redeliver`,
     { method: 'POST' },
   );
@@ -143,10 +143,10 @@ test('a redelivery that cannot be started is reported, and can be requested agai
 });
 
 test('runs of another project and deleted runs are 404', async () => {
-  const [mine, other] = [await world.tenant(), await world.tenant()];
+  const [mine, other] = [await fixture.tenant(), await fixture.tenant()];
   const { runId } = await trigger(other);
   expect((await operator(`${runsOf(mine)}/${runId}`)).status).toBe(404);
   expect((await operator(`${runsOf(other)}/${runId}`)).status).toBe(200);
-  await world.stores.runs.markDeleted(runId);
+  await fixture.stores.runs.markDeleted(runId);
   expect((await operator(`${runsOf(other)}/${runId}`)).status).toBe(404);
 });

@@ -7,17 +7,17 @@ import { freePort } from '../../../../dev/stack/ports.ts';
 import { type ApiFixture, openApiFixture } from '../../../support/api-fixture.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
-let world: ApiFixture;
+let fixture: ApiFixture;
 let url: string;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-  world = await openApiFixture();
+  fixture = await openApiFixture();
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  await world.start({ publicUrl: url }, port);
+  await fixture.start({ publicUrl: url }, port);
   browser = await chromium.launch({
     executablePath: stackEnv.browser,
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
@@ -29,12 +29,12 @@ beforeEach(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await world.close();
+  await fixture.close();
 });
 
 const text = () => page.textContent('p');
 const linkFor = async (name: string) =>
-  signInLink(url, (await world.stores.operators.invite(name)).code);
+  signInLink(url, (await fixture.stores.operators.invite(name)).code);
 
 test('signs in on a click, with a cookie hidden from scripts, and forgets the code', async () => {
   const link = await linkFor('ana');
@@ -74,7 +74,7 @@ test('reports a truncated link', async () => {
 });
 
 test('warns if no model key is set', async () => {
-  const { url: keyless } = await world.start({ offlineModel: true });
+  const { url: keyless } = await fixture.start({ offlineModel: true });
   await page.goto(`${keyless}/sign-in`);
   expect(await page.textContent('aside')).toContain('Set ANTHROPIC_API_KEY');
   await page.goto(`${url}/sign-in`);

@@ -10,11 +10,11 @@ import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { cookieOf, operatorWith, sameOrigin, signedIn } from './operator-client.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 
 const signIn = (code: unknown, headers: Record<string, string> = sameOrigin) =>
   caller(api, null)('/api/sign-in', { body: { code }, headers });
-const invite = async (name = 'ivo') => (await world.stores.operators.invite(name)).code;
+const invite = async (name = 'ivo') => (await fixture.stores.operators.invite(name)).code;
 
 test('a link signs in once, with an HttpOnly and SameSite cookie', async () => {
   const code = await invite('ana');
@@ -70,26 +70,26 @@ test('rejects changes from other origins', async () => {
 });
 
 test('signing out and removal end a session at once, on every process', async () => {
-  const other = await world.start();
-  const gone = await signedIn(world, api, 'gone');
+  const other = await fixture.start();
+  const gone = await signedIn(fixture, api, 'gone');
   const left = await gone('/api/sign-out', { method: 'POST' });
   expect(left.headers.get('set-cookie')).toMatch(/^flowrun_operator=; Path=\/; Max-Age=0;/);
   expect((await gone('/api/me')).status).toBe(401);
 
-  const { code } = await world.stores.operators.invite('removed');
+  const { code } = await fixture.stores.operators.invite('removed');
   const cookie = cookieOf(await signIn(code));
   for (const process of [api, other]) {
     expect((await operatorWith(process, cookie)('/api/me')).status).toBe(200);
   }
-  expect(await world.stores.operators.remove('removed')).toBe(true);
+  expect(await fixture.stores.operators.remove('removed')).toBe(true);
   for (const process of [api, other]) {
     expect((await operatorWith(process, cookie)('/api/me')).status).toBe(401);
   }
 });
 
 test('a session is no access to /api/v1, and a key is no access to operator routes', async () => {
-  const tenant = await world.tenant();
-  const operator = await signedIn(world, api);
+  const tenant = await fixture.tenant();
+  const operator = await signedIn(fixture, api);
   const flows = await operator('/api/v1/flows');
   expect([flows.status, flows.json.error.code]).toEqual([401, 'UNAUTHORIZED']);
   const me = await caller(api, tenant.key)('/api/me');

@@ -13,10 +13,10 @@ import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
 
-const { world, api } = useApi();
+const { fixture, api } = useApi();
 let operator: OperatorClient;
 beforeAll(async () => {
-  operator = await signedIn(world, api);
+  operator = await signedIn(fixture, api);
 });
 
 const usageOf = async ({ projectId }: Tenant, keyId?: string) => {
@@ -25,8 +25,8 @@ const usageOf = async ({ projectId }: Tenant, keyId?: string) => {
 };
 
 test('counts every call with a key, its errors and duration, in every process', async () => {
-  const tenant = await world.tenant({ key: { rateLimitRpm: 7 } });
-  const other = await world.start();
+  const tenant = await fixture.tenant({ key: { rateLimitRpm: 7 } });
+  const other = await fixture.start();
   const flows = '/api/v1/flows';
   for (const process of [api, other, api]) await caller(process, tenant.key)(flows);
   await caller(api, tenant.key)(`/api/v1/runs/${randomUUID()}`);
@@ -47,8 +47,8 @@ test('counts every call with a key, its errors and duration, in every process', 
 });
 
 test('counts a stream when it is opened, without its duration', async () => {
-  const own = await world.start();
-  const tenant = await world.tenant();
+  const own = await fixture.start();
+  const tenant = await fixture.tenant();
   const { flowId, key } = tenant;
   const made = await caller(own, key)(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   const url = `${own.url}/api/v1/runs/${made.json.data.runId}/stream`;
@@ -62,15 +62,15 @@ test('counts a stream when it is opened, without its duration', async () => {
 });
 
 test('a stopping process writes its counts', async () => {
-  const own = await world.start();
-  const tenant = await world.tenant();
+  const own = await fixture.start();
+  const tenant = await fixture.tenant();
   await caller(own, tenant.key)('/api/v1/flows');
   await own.close();
   expect((await usageOf(tenant)).days.at(-1)).toMatchObject({ calls: 1, errors: 0 });
 });
 
 test("a project's usage includes its limits and their use", async () => {
-  const tenant = await world.tenant({ maxConcurrentRuns: 5, monthlyRunQuota: 9 });
+  const tenant = await fixture.tenant({ maxConcurrentRuns: 5, monthlyRunQuota: 9 });
   const trigger = () =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
   for (let count = 0; count < 3; count += 1) await trigger();
@@ -81,7 +81,7 @@ test("a project's usage includes its limits and their use", async () => {
 });
 
 test('returns the requested number of days, at most 30', async () => {
-  const path = `/api/projects/${(await world.tenant()).projectId}/usage`;
+  const path = `/api/projects/${(await fixture.tenant()).projectId}/usage`;
   expect((await operator(`${path}?days=1`)).json.data.days).toHaveLength(1);
   expect((await operator(`${path}?days=30`)).json.data.days).toHaveLength(30);
   for (const days of ['0', '31', 'x']) {
@@ -90,14 +90,14 @@ test('returns the requested number of days, at most 30', async () => {
 });
 
 test('retries failed writes, and counts them once', async () => {
-  const tenant = await world.tenant();
+  const tenant = await fixture.tenant();
   const errors: unknown[] = [];
   let isAway = true;
   const counter = createUsageCounter({
     keyUsage: {
-      ...world.stores.keyUsage,
+      ...fixture.stores.keyUsage,
       add: (entries) =>
-        isAway ? Promise.reject(new Error('away')) : world.stores.keyUsage.add(entries),
+        isAway ? Promise.reject(new Error('away')) : fixture.stores.keyUsage.add(entries),
     },
     now: () => new Date(),
     onError: (error) => errors.push(error),
@@ -113,13 +113,13 @@ test('retries failed writes, and counts them once', async () => {
 });
 
 test('loses no counts under concurrent writes', async () => {
-  const tenants = await Promise.all(Array.from({ length: 5 }, () => world.tenant()));
+  const tenants = await Promise.all(Array.from({ length: 5 }, () => fixture.tenant()));
   const entries = tenants.map(({ keyId }) => ({
     ...{ keyId, day: dayOf(new Date()), calls: 1, errors: 1, durationMs: 2 },
   }));
   const orders = [entries, [...entries].reverse()];
   await Promise.all(
-    Array.from({ length: 40 }, (_, n) => world.stores.keyUsage.add(orders[n % 2] ?? [])),
+    Array.from({ length: 40 }, (_, n) => fixture.stores.keyUsage.add(orders[n % 2] ?? [])),
   );
   for (const tenant of tenants) {
     expect((await usageOf(tenant)).days.at(-1)).toMatchObject({

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 
-const world = dockerWorld();
+const fixture = createDockerFixture();
 const miB = 1024 ** 2;
 let image: ShellImage;
 
 beforeAll(async () => {
-  image = await shellImage(world.engine);
+  image = await shellImage(fixture.engine);
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await image.remove();
 });
 
 function run(script: string, memoryBytes = 256 * miB) {
-  return world.run(world.spec({ image: image.name, memoryBytes }), {
+  return fixture.run(fixture.spec({ image: image.name, memoryBytes }), {
     args: ['bash', '-c', script],
   });
 }
@@ -44,15 +44,15 @@ test('a fork bomb is contained and can be stopped', async () => {
   const latenciesMs: number[] = [];
   for (let n = 0; n < 20; n += 1) {
     const start = performance.now();
-    await world.engine.version();
+    await fixture.engine.version();
     latenciesMs.push(performance.now() - start);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const stats = await world.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
+  const stats = await fixture.engine.docker.getContainer(bomb.containerId).stats({ stream: false });
   // gVisor's processes are not processes of the host; only the memory limits them.
   expect(stats.pids_stats?.current ?? 0).toBeLessThanOrEqual(512);
   expect(Math.max(...latenciesMs)).toBeLessThan(limits.engine.callTimeoutMs);
-  await world.sandboxes.signal(bomb.containerId, 'SIGKILL');
+  await fixture.sandboxes.signal(bomb.containerId, 'SIGKILL');
   expect(await bomb.untilExited()).toMatchObject({ status: 'exited' });
 });
 

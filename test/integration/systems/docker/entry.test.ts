@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 
-const world = dockerWorld();
+const fixture = createDockerFixture();
 let image: ShellImage;
 
 beforeAll(async () => {
-  image = await shellImage(world.engine);
+  image = await shellImage(fixture.engine);
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await image.remove();
 });
 
 /** From a file, so that the script does not match its own command line. */
 function run(script: string) {
-  return world.run(world.spec({ image: image.name }), {
+  return fixture.run(fixture.spec({ image: image.name }), {
     args: ['bash', '/home/agent/.frs/script'],
     files: [{ name: 'script', content: script }],
   });
@@ -82,10 +82,10 @@ test('survives a pause of the sandbox', async () => {
     'echo up; read -r line; echo $line',
   );
   await untilOut('up');
-  await world.sandboxes.pause(containerId);
+  await fixture.sandboxes.pause(containerId);
   await sleep(500);
   host.push('after the pause');
-  await world.sandboxes.unpause(containerId);
+  await fixture.sandboxes.unpause(containerId);
   await untilOut('after the pause');
   expect(await untilExited()).toMatchObject({ exitCode: 0 });
 });

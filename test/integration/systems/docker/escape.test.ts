@@ -7,7 +7,7 @@ import { repository } from '../../../../dev/lib/folders.ts';
 import { containerSpec } from '../../../../systems/docker/container/container-spec.ts';
 import type { SandboxSpec } from '../../../../systems/docker/container/sandbox-spec.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 
 interface Probe {
@@ -17,25 +17,25 @@ interface Probe {
   detail: string;
 }
 
-const world = dockerWorld();
+const fixture = createDockerFixture();
 const abstractName = `flowrun-${randomBytes(4).toString('hex')}`;
 const command = ['python3', '/workspace/probes.py', abstractName];
 let image: ShellImage;
 let listener: Server;
 
 beforeAll(async () => {
-  image = await shellImage(world.engine);
+  image = await shellImage(fixture.engine);
   listener = createServer((client) => client.end());
   await new Promise<void>((resolve) => listener.listen(`\0${abstractName}`, resolve));
 });
 afterAll(async () => {
   listener.close();
-  await world.close();
+  await fixture.close();
   await image.remove();
 });
 
 function sandbox(script: string): SandboxSpec {
-  const spec = world.spec({ image: image.name });
+  const spec = fixture.spec({ image: image.name });
   copyFileSync(
     join(repository, 'test/integration/systems/docker/support', script),
     join(spec.folders.workspace, script),
@@ -44,7 +44,7 @@ function sandbox(script: string): SandboxSpec {
 }
 
 async function statusOf(containerId: string): Promise<string> {
-  return (await world.sandboxes.inspect(containerId)).status;
+  return (await fixture.sandboxes.inspect(containerId)).status;
 }
 
 function read(out: string): Probe[] {
@@ -66,7 +66,7 @@ function isAnsweredByGvisor({ name, detail }: Probe): boolean {
 }
 
 test('blocks every escape attempt', async () => {
-  const run = await world.run(sandbox('probes.py'), { args: command });
+  const run = await fixture.run(sandbox('probes.py'), { args: command });
   expect(await run.untilExited()).toMatchObject({ status: 'exited', exitCode: 0 });
   const probes = read(run.out());
   expect(probes.filter((probe) => !probe.denied && !isAnsweredByGvisor(probe))).toEqual([]);
@@ -78,11 +78,11 @@ test('blocks every escape attempt', async () => {
 
 test('the probes succeed without confinement', async () => {
   const spec = sandbox('probes.py');
-  const { instance } = world.engine;
+  const { instance } = fixture.engine;
   const options = containerSpec(spec, {
     instance,
     hostCpus: 1,
-    runtime: await world.runtimes.runtime(),
+    runtime: await fixture.runtimes.runtime(),
   });
   const open = {
     ...options,
@@ -98,7 +98,7 @@ test('the probes succeed without confinement', async () => {
       ReadonlyPaths: [],
     },
   };
-  const container = await world.engine.docker.createContainer(open);
+  const container = await fixture.engine.docker.createContainer(open);
   await container.start();
   await expect.poll(() => statusOf(container.id), { timeout: 30_000 }).toBe('exited');
   const seen = read(readFileSync(join(spec.folders.workspace, 'seen'), 'utf8'));
@@ -110,7 +110,9 @@ test('the probes succeed without confinement', async () => {
 });
 
 test('allows ordinary work', async () => {
-  const run = await world.run(sandbox('possible.sh'), { args: ['bash', '/workspace/possible.sh'] });
+  const run = await fixture.run(sandbox('possible.sh'), {
+    args: ['bash', '/workspace/possible.sh'],
+  });
   const { exitCode } = await run.untilExited();
   expect(run.err()).toBe('');
   expect(exitCode).toBe(0);

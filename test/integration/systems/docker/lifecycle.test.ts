@@ -4,23 +4,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExitHint } from '../../../../systems/docker/container/watch-exits.ts';
 import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 import { type ShellImage, shellImage } from './support/shell-image.ts';
 
-const world = dockerWorld();
-const { sandboxes, engine } = world;
+const fixture = createDockerFixture();
+const { sandboxes, engine } = fixture;
 let image: ShellImage;
 
 beforeAll(async () => {
   image = await shellImage(engine);
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await image.remove();
 });
 
 const shell = (script: string) => ({ args: ['bash', '-c', script] });
-const spec = () => world.spec({ image: image.name });
+const spec = () => fixture.spec({ image: image.name });
 const statusOf = async (id: string) => (await sandboxes.inspect(id)).status;
 
 test('thirty concurrent attempts create one container', async () => {
@@ -47,7 +47,7 @@ test.each([
 });
 
 test('names the missing image', async () => {
-  const requested = world.spec({ image: 'flowrun-no-such-image:1' });
+  const requested = fixture.spec({ image: 'flowrun-no-such-image:1' });
   await expect(sandboxes.ensureCreated(requested)).rejects.toMatchObject({
     code: 'image_missing',
     message: expect.stringContaining('flowrun-no-such-image:1'),
@@ -60,7 +60,7 @@ test('names the missing image', async () => {
 
 test('keeps the exit code and never restarts', async () => {
   const requested = spec();
-  const run = await world.run(requested, shell('echo once; exit 41'));
+  const run = await fixture.run(requested, shell('echo once; exit 41'));
   expect(await run.untilExited()).toMatchObject({ exitCode: 41, oomKilled: false });
   await sandboxes.start(run.containerId);
   expect(await sandboxes.inspect(run.containerId)).toMatchObject({
@@ -73,7 +73,7 @@ test('keeps the exit code and never restarts', async () => {
 });
 
 test('forwards SIGTERM to the agent and keeps its exit code', async () => {
-  const run = await world.run(
+  const run = await fixture.run(
     spec(),
     shell('trap "echo bye; exit 9" TERM; echo up; while :; do sleep 0.1; done'),
   );
@@ -87,7 +87,7 @@ test('forwards SIGTERM to the agent and keeps its exit code', async () => {
 
 test('SIGKILL ends an agent that ignores signals, even if paused', async () => {
   for (const paused of [false, true]) {
-    const run = await world.run(
+    const run = await fixture.run(
       spec(),
       shell('trap "" TERM; echo up; while :; do sleep 0.1; done'),
     );
@@ -100,7 +100,7 @@ test('SIGKILL ends an agent that ignores signals, even if paused', async () => {
 });
 
 test('pause and unpause are idempotent', async () => {
-  const run = await world.run(spec(), shell('while :; do echo tick; sleep 0.05; done'));
+  const run = await fixture.run(spec(), shell('while :; do echo tick; sleep 0.05; done'));
   await run.untilOut('tick');
   await Promise.all([sandboxes.pause(run.containerId), sandboxes.pause(run.containerId)]);
   expect(await statusOf(run.containerId)).toBe('paused');
@@ -115,7 +115,7 @@ test('pause and unpause are idempotent', async () => {
 });
 
 test('removes running and missing containers, ten at once', async () => {
-  const run = await world.run(spec(), shell('sleep 60'));
+  const run = await fixture.run(spec(), shell('sleep 60'));
   const { containerId } = run;
   await Promise.all(Array.from({ length: 10 }, () => sandboxes.remove(containerId)));
   await sandboxes.remove(containerId);
@@ -127,7 +127,7 @@ test('removes running and missing containers, ten at once', async () => {
 });
 
 test('removes a paused container', async () => {
-  const { containerId, untilOut } = await world.run(spec(), shell('echo up; sleep 60'));
+  const { containerId, untilOut } = await fixture.run(spec(), shell('echo up; sleep 60'));
   await untilOut('up');
   await sandboxes.pause(containerId);
   await sandboxes.remove(containerId);
@@ -156,7 +156,7 @@ test('reports an exit', async () => {
   const hints: ExitHint[] = [];
   const watch = sandboxes.watchExits((hint) => hints.push(hint));
   const requested = spec();
-  const run = await world.run(requested, shell('sleep 1'));
+  const run = await fixture.run(requested, shell('sleep 1'));
   await run.untilExited();
   const hint = { containerId: run.containerId, runId: requested.runId };
   await expect.poll(() => hints).toContainEqual(hint);
@@ -165,7 +165,7 @@ test('reports an exit', async () => {
 
 test("exposes no configuration in the container's description", async () => {
   const secrets = ['canary-in-args', 'canary-in-env', 'canary-in-file'];
-  const run = await world.run(spec(), {
+  const run = await fixture.run(spec(), {
     args: ['bash', '-c', 'cat ~/.frs/f; echo $TOKEN; sleep 60 # canary-in-args'],
     env: { TOKEN: 'canary-in-env' },
     files: [{ name: 'f', content: 'canary-in-file\n' }],

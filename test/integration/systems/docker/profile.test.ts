@@ -1,22 +1,22 @@
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { afterAll, expect, test } from 'vitest';
 import { containerSpec } from '../../../../systems/docker/container/container-spec.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 import { weaknesses } from './support/weaknesses.ts';
 
-const world = dockerWorld();
-afterAll(() => world.close());
+const fixture = createDockerFixture();
+afterAll(() => fixture.close());
 
 test('the container has the hardened configuration', async () => {
-  const spec = world.spec();
-  const { containerId } = await world.sandboxes.ensureCreated(spec);
-  const container = await world.engine.docker.getContainer(containerId).inspect();
+  const spec = fixture.spec();
+  const { containerId } = await fixture.sandboxes.ensureCreated(spec);
+  const container = await fixture.engine.docker.getContainer(containerId).inspect();
   expect(weaknesses(container, spec.folders)).toEqual([]);
   const HostConfig = { ...container.HostConfig, Runtime: 'another' };
   expect(weaknesses({ ...container, HostConfig }, spec.folders)).toEqual(['Runtime']);
-  expect(container.Name).toBe(`/frs-${world.engine.instance}-${spec.runId}-1`);
+  expect(container.Name).toBe(`/frs-${fixture.engine.instance}-${spec.runId}-1`);
   expect(container.Config.Labels).toMatchObject({
-    'frs.instance': world.engine.instance,
+    'frs.instance': fixture.engine.instance,
     'frs.run': spec.runId,
     'frs.project': spec.projectId,
     'frs.gen': '1',
@@ -26,14 +26,14 @@ test('the container has the hardened configuration', async () => {
 });
 
 test('gives startup two processors and the run its limit', async () => {
-  const { containerId } = await world.sandboxes.ensureCreated(world.spec({ cpus: 0.5 }));
+  const { containerId } = await fixture.sandboxes.ensureCreated(fixture.spec({ cpus: 0.5 }));
   const cpus = async (): Promise<number | undefined> =>
-    (await world.engine.docker.getContainer(containerId).inspect()).HostConfig.NanoCpus;
-  expect(await cpus()).toBe(Math.min(2, await world.engine.cpus()) * 1e9);
-  await world.sandboxes.setCpus(containerId, 0.5);
+    (await fixture.engine.docker.getContainer(containerId).inspect()).HostConfig.NanoCpus;
+  expect(await cpus()).toBe(Math.min(2, await fixture.engine.cpus()) * 1e9);
+  await fixture.sandboxes.setCpus(containerId, 0.5);
   expect(await cpus()).toBe(5e8);
-  await world.sandboxes.setCpus(containerId, 1_000);
-  expect(await cpus()).toBe((await world.engine.cpus()) * 1e9);
+  await fixture.sandboxes.setCpus(containerId, 1_000);
+  expect(await cpus()).toBe((await fixture.engine.cpus()) * 1e9);
 });
 
 type Weakening = [name: string, of: string, change: (options: Built) => unknown];
@@ -109,16 +109,16 @@ const weakenings: Weakening[] = [
 ];
 
 test.each(weakenings)('detects the weakening: %s', async (_name, of, change) => {
-  const spec = world.spec();
-  const { instance } = world.engine;
+  const spec = fixture.spec();
+  const { instance } = fixture.engine;
   const options = containerSpec(spec, {
     instance,
     hostCpus: 1,
-    runtime: await world.runtimes.runtime(),
+    runtime: await fixture.runtimes.runtime(),
   });
   const built: Built = structuredClone({ ...options, HostConfig: options.HostConfig ?? {} });
   change(built);
-  const { id } = await world.engine.docker.createContainer(built);
-  const container = await world.engine.docker.getContainer(id).inspect();
+  const { id } = await fixture.engine.docker.createContainer(built);
+  const container = await fixture.engine.docker.getContainer(id).inspect();
   expect(weaknesses(container, spec.folders)).toContain(of);
 });

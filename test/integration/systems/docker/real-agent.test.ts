@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { agentCommand } from '../../../../core/agent/agent-command.ts';
 import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 
 // A processor shared with many others can make the agent's boot long.
 vi.setConfig({ testTimeout: 180_000 });
 
-const world = dockerWorld();
+const fixture = createDockerFixture();
 let model: OfflineModel;
 
 beforeAll(async () => {
   model = await startOfflineModel();
 });
 afterAll(async () => {
-  await world.close();
+  await fixture.close();
   await model.close();
 });
 
@@ -57,15 +57,15 @@ const command = agentCommand({
 });
 
 test('the real agent starts in a hardened sandbox', async () => {
-  const { untilExited, out, err } = await world.run(world.spec(), { args: ['--version'] });
+  const { untilExited, out, err } = await fixture.run(fixture.spec(), { args: ['--version'] });
   expect(await untilExited()).toMatchObject({ exitCode: 0, oomKilled: false });
   expect(out()).toMatch(/^\d+\.\d+\.\d+ \(Claude Code\)\n$/);
   expect(err()).toBe('');
 });
 
 test('the real agent works through its socket, and its last line is in the spool', async () => {
-  const spec = world.spec();
-  const { host, untilExited, untilOut, out } = await world.run(spec, command);
+  const spec = fixture.spec();
+  const { host, untilExited, untilOut, out } = await fixture.run(spec, command);
   host.onOther(passToModel);
   const script = [
     { tool: 'Bash', input: { command: 'uname -s > made-by-agent && id -u', description: 'look' } },

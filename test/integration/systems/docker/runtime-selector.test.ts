@@ -12,9 +12,9 @@ import { probeRuntime } from '../../../../systems/docker/runtime/probe-runtime.t
 import { selectRuntime } from '../../../../systems/docker/runtime/runtime-selector.ts';
 import { type FakeEngine, startFakeEngine } from '../../../support/fake-engine.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
-import { dockerWorld } from './support/docker-fixture.ts';
+import { createDockerFixture } from './support/docker-fixture.ts';
 
-const world = dockerWorld();
+const fixture = createDockerFixture();
 let fake: FakeEngine;
 let listed: string[];
 /** gVisor's arguments as the engine lists them. */
@@ -44,13 +44,13 @@ beforeEach(() => {
 });
 afterAll(async () => {
   fake.close();
-  await world.close();
+  await fixture.close();
 });
 
 function engineWith(runtime: RuntimeSetting, dockerHost = fake.dockerHost) {
-  const docker = openDocker({ dockerHost, instance: world.engine.instance, runtime });
+  const docker = openDocker({ dockerHost, instance: fixture.engine.instance, runtime });
   const { sandboxes } = docker;
-  return { ...docker, create: () => sandboxes.ensureCreated(world.spec()) };
+  return { ...docker, create: () => sandboxes.ensureCreated(fixture.spec()) };
 }
 
 const missing = { code: 'runtime_missing', message: expect.stringContaining('runtime runsc') };
@@ -184,7 +184,7 @@ test.each([
 });
 
 test('a real engine runs the configured runtime or nothing', async () => {
-  const hasGvisor = 'runsc' in (await world.engine.facts()).runtimes;
+  const hasGvisor = 'runsc' in (await fixture.engine.facts()).runtimes;
   const strict = engineWith('runsc', stackEnv.dockerHost);
   if (!hasGvisor) await expect(strict.create()).rejects.toMatchObject(missing);
   if (!hasGvisor) expect(await strict.sandboxes.list()).toEqual([]);
@@ -201,10 +201,10 @@ test('a probe on a real engine reaches its socket and leaves nothing behind', as
   const runtime = stackEnv.sandboxRuntime;
   const left = mkdtempSync(join(folder, 'try-')); // of a process that died long ago
   utimesSync(left, 0, 0);
-  expect(await probeRuntime(world.engine, { ...options, runtime })).toBeNull();
+  expect(await probeRuntime(fixture.engine, { ...options, runtime })).toBeNull();
   await expect.poll(listProbes).toEqual([]); // a removal may be under way
   expect(readdirSync(folder)).toEqual([]);
-  const noImage = probeRuntime(world.engine, { ...options, runtime, image: 'nobody/has-it:1' });
+  const noImage = probeRuntime(fixture.engine, { ...options, runtime, image: 'nobody/has-it:1' });
   await expect(noImage).rejects.toMatchObject({ code: 'image_missing' });
   expect(readdirSync(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
@@ -213,25 +213,25 @@ test('a probe on a real engine reaches its socket and leaves nothing behind', as
 test('removes stale probes, but no recent ones', async () => {
   const folder = mkdtempSync(join(stackEnv.dataDir, 'left-test-'));
   for (const name of ['try-left', 'not-a-trial']) mkdirSync(join(folder, name));
-  const { call, docker, instance } = world.engine;
+  const { call, docker, instance } = fixture.engine;
   const Labels = { [labelNames.probe]: instance };
   await call('create', () => docker.createContainer({ Image: stackEnv.sandboxImage, Labels }));
-  await cleanUpProbes(world.engine, { dir: folder, olderThanMs: 60_000 });
+  await cleanUpProbes(fixture.engine, { dir: folder, olderThanMs: 60_000 });
   expect(readdirSync(folder)).toHaveLength(2);
   expect(await listProbes()).toHaveLength(1);
-  await cleanUpProbes(world.engine, { dir: folder, olderThanMs: -1_000 });
+  await cleanUpProbes(fixture.engine, { dir: folder, olderThanMs: -1_000 });
   expect(readdirSync(folder)).toEqual(['not-a-trial']);
   await expect.poll(listProbes).toEqual([]);
   rmSync(folder, { recursive: true });
 });
 
 async function listProbes(): Promise<unknown[]> {
-  const { docker, instance } = world.engine;
+  const { docker, instance } = fixture.engine;
   return docker.listContainers({ all: true, filters: { label: [`frs.trial=${instance}`] } });
 }
 
 test('a real engine without the runtime fails with the same code', async () => {
-  const { call, docker } = world.engine;
+  const { call, docker } = fixture.engine;
   const options = { Image: stackEnv.sandboxImage, HostConfig: { Runtime: 'runsc-lost' } };
   await expect(call('create', () => docker.createContainer(options))).rejects.toMatchObject({
     code: 'runtime_missing',

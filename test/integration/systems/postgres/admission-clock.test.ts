@@ -21,9 +21,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function admitAt(scene: Scenario, at: string, idempotencyKey: string | null = null) {
+async function admitAt(scenario: Scenario, at: string, idempotencyKey: string | null = null) {
   await setDatabaseClock(pool, at);
-  return createAdmission(pool, testSealer).admitRun(scene.request({ idempotencyKey }));
+  return createAdmission(pool, testSealer).admitRun(scenario.request({ idempotencyKey }));
 }
 
 test('the connections of this test are not in UTC', async () => {
@@ -31,17 +31,17 @@ test('the connections of this test are not in UTC', async () => {
 });
 
 test('an idempotency key is valid for 24 hours to the millisecond', async () => {
-  const scene = await createScenario(pool, testSealer);
-  const first = await admitAt(scene, '2027-03-01T10:00:00.000Z', 'k');
+  const scenario = await createScenario(pool, testSealer);
+  const first = await admitAt(scenario, '2027-03-01T10:00:00.000Z', 'k');
   expect(first).toMatchObject({ outcome: 'admitted' });
-  const last = await admitAt(scene, '2027-03-02T09:59:59.999Z', 'k');
+  const last = await admitAt(scenario, '2027-03-02T09:59:59.999Z', 'k');
   expect(last).toEqual({ ...first, outcome: 'replay' });
-  const beyond = await admitAt(scene, '2027-03-02T10:00:00.000Z', 'k');
+  const beyond = await admitAt(scenario, '2027-03-02T10:00:00.000Z', 'k');
   expect(beyond).toMatchObject({
     outcome: 'admitted',
-    run: { workflowId: `run/${scene.projectId}/k/2027-03-02T10:00:00.000Z` },
+    run: { workflowId: `run/${scenario.projectId}/k/2027-03-02T10:00:00.000Z` },
   });
-  const replay = await admitAt(scene, '2027-03-03T09:59:59.999Z', 'k');
+  const replay = await admitAt(scenario, '2027-03-03T09:59:59.999Z', 'k');
   expect(replay).toEqual({ ...beyond, outcome: 'replay' });
 });
 
@@ -50,13 +50,19 @@ test.each([
   ['2028-02-29T23:59:59.999Z', '2028-03-01T00:00:00.000Z'],
   ['2027-12-31T23:59:59.999Z', '2028-01-01T00:00:00.000Z'],
 ])('the quota is full at %s and empty at %s', async (lastMoment, firstMoment) => {
-  const scene = await createScenario(pool, testSealer, { project: { monthlyRunQuota: 2 } });
-  expect(await admitAt(scene, `${lastMoment.slice(0, 7)}-01T00:00:00.000Z`)).toMatchObject({
+  const scenario = await createScenario(pool, testSealer, { project: { monthlyRunQuota: 2 } });
+  expect(await admitAt(scenario, `${lastMoment.slice(0, 7)}-01T00:00:00.000Z`)).toMatchObject({
     outcome: 'admitted',
   });
-  expect(await admitAt(scene, lastMoment)).toMatchObject({ outcome: 'admitted' });
-  expect(await admitAt(scene, lastMoment)).toMatchObject({ reason: 'MONTHLY_QUOTA', current: 2 });
-  expect(await admitAt(scene, firstMoment)).toMatchObject({ outcome: 'admitted' });
-  expect(await admitAt(scene, firstMoment)).toMatchObject({ outcome: 'admitted' });
-  expect(await admitAt(scene, firstMoment)).toMatchObject({ reason: 'MONTHLY_QUOTA', current: 2 });
+  expect(await admitAt(scenario, lastMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scenario, lastMoment)).toMatchObject({
+    reason: 'MONTHLY_QUOTA',
+    current: 2,
+  });
+  expect(await admitAt(scenario, firstMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scenario, firstMoment)).toMatchObject({ outcome: 'admitted' });
+  expect(await admitAt(scenario, firstMoment)).toMatchObject({
+    reason: 'MONTHLY_QUOTA',
+    current: 2,
+  });
 });

@@ -6,28 +6,28 @@ import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('an idempotency key', () => {
   test('returns the first run with its labels, even if the second request differs', async () => {
-    const first = await scene.run({ idempotencyKey: 'k', labels: { a: '1' } });
-    const again = scene.request({ idempotencyKey: 'k', labels: { a: '2' }, prompt: 'Other' });
+    const first = await scenario.run({ idempotencyKey: 'k', labels: { a: '1' } });
+    const again = scenario.request({ idempotencyKey: 'k', labels: { a: '2' }, prompt: 'Other' });
     const replay = await stores().admission.admitRun(again);
     expect(replay).toEqual({ outcome: 'replay', run: first });
     expect(await stores().runs.find(again.runId)).toBeNull();
   });
 
   test('returns the current state of the run, also of a deleted one', async () => {
-    const { runId } = await scene.run({ idempotencyKey: 'k' });
+    const { runId } = await scenario.run({ idempotencyKey: 'k' });
     await stores().runs.markDeleted(runId);
     await stores().end(runId);
-    const replay = await stores().admission.admitRun(scene.request({ idempotencyKey: 'k' }));
+    const replay = await stores().admission.admitRun(scenario.request({ idempotencyKey: 'k' }));
     expect(replay).toEqual({ outcome: 'replay', run: await stores().runs.find(runId) });
   });
 
   test('belongs to its project', async () => {
-    const first = await scene.run({ idempotencyKey: 'k' });
+    const first = await scenario.run({ idempotencyKey: 'k' });
     const other = await createScenario(database.pool, testSealer);
     const second = await stores().admission.admitRun(other.request({ idempotencyKey: 'k' }));
     expect(second).toMatchObject({ outcome: 'admitted', run: { projectId: other.projectId } });

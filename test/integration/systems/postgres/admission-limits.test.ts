@@ -4,7 +4,7 @@ import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 describe('the concurrent cap', () => {
@@ -57,7 +57,7 @@ describe('the concurrent cap', () => {
       project: { maxConcurrentRuns: 1 },
     });
     await capped.run();
-    expect(await stores().admission.admitRun(scene.request())).toMatchObject({
+    expect(await stores().admission.admitRun(scenario.request())).toMatchObject({
       outcome: 'admitted',
     });
   });

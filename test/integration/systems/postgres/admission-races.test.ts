@@ -21,13 +21,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-function admitAtOnce(scene: Scenario, times: number, key: (n: number) => string | null) {
+function admitAtOnce(scenario: Scenario, times: number, key: (n: number) => string | null) {
   const stores = pools.map((pool) => createAdmission(pool, testSealer));
   return Promise.all(
     Array.from({ length: times }, (_, n) => {
       const store = stores[n % stores.length];
       if (!store) throw new Error('no pool');
-      return store.admitRun(scene.request({ idempotencyKey: key(n), labels: { n: `${n}` } }));
+      return store.admitRun(scenario.request({ idempotencyKey: key(n), labels: { n: `${n}` } }));
     }),
   );
 }
@@ -41,18 +41,18 @@ async function count(table: string, projectId: string): Promise<number> {
 }
 
 test('admits exactly the limit of a hundred concurrent runs, and rejects the others with exact numbers', async () => {
-  const scene = await createScenario(database.pool, testSealer, {
+  const scenario = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 10 },
   });
-  const admissions = await admitAtOnce(scene, 100, () => null);
+  const admissions = await admitAtOnce(scenario, 100, () => null);
   expect(outcomes(admissions, 'admitted')).toHaveLength(10);
   const refusal = { outcome: 'rejected', reason: 'CONCURRENT_LIMIT', limit: 10, current: 10 };
   expect(outcomes(admissions, 'rejected')).toEqual(Array.from({ length: 90 }, () => refusal));
-  expect(await count('runs', scene.projectId)).toBe(10);
+  expect(await count('runs', scenario.projectId)).toBe(10);
 });
 
 test('the limit holds at every moment while runs start and end', async () => {
-  const scene = await createScenario(database.pool, testSealer, {
+  const scenario = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 3 },
   });
   const active = `select count(*) as n from runs where project_id = $1 and ended_at is null`;
@@ -62,7 +62,7 @@ test('the limit holds at every moment while runs start and end', async () => {
       Array.from({ length: 8 }, async () => {
         const runs = createRunStore(pool, testSealer);
         for (let i = 0; i < 12; i += 1) {
-          const admission = await createAdmission(pool, testSealer).admitRun(scene.request());
+          const admission = await createAdmission(pool, testSealer).admitRun(scenario.request());
           if (admission.outcome !== 'admitted') continue;
           const { runId } = admission.run;
           await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
@@ -73,7 +73,7 @@ test('the limit holds at every moment while runs start and end', async () => {
   const over = new AbortController();
   const watch = async () => {
     while (!over.signal.aborted)
-      seen.push((await database.pool.query(active, [scene.projectId])).rows[0].n);
+      seen.push((await database.pool.query(active, [scenario.projectId])).rows[0].n);
   };
   await Promise.all([churn.finally(() => over.abort()), watch()]);
   expect(Math.max(...seen)).toBeLessThanOrEqual(3);
@@ -81,39 +81,39 @@ test('the limit holds at every moment while runs start and end', async () => {
 });
 
 test('admits exactly the quota of a hundred concurrent runs', async () => {
-  const scene = await createScenario(database.pool, testSealer, {
+  const scenario = await createScenario(database.pool, testSealer, {
     project: { monthlyRunQuota: 7 },
   });
-  const admissions = await admitAtOnce(scene, 100, () => null);
+  const admissions = await admitAtOnce(scenario, 100, () => null);
   expect(outcomes(admissions, 'admitted')).toHaveLength(7);
   const refusal = { outcome: 'rejected', reason: 'MONTHLY_QUOTA', limit: 7, current: 7 };
   expect(outcomes(admissions, 'rejected')).toEqual(Array.from({ length: 93 }, () => refusal));
 });
 
 test('a hundred calls with one key create one run, and all return it', async () => {
-  const scene = await createScenario(database.pool, testSealer, {
+  const scenario = await createScenario(database.pool, testSealer, {
     project: { maxConcurrentRuns: 1 },
   });
-  const admissions = await admitAtOnce(scene, 100, () => 'one-key');
+  const admissions = await admitAtOnce(scenario, 100, () => 'one-key');
   const admitted = outcomes(admissions, 'admitted');
   expect(admitted).toHaveLength(1);
   const runs = admissions.map((admission) => 'run' in admission && admission.run);
   expect(runs).toEqual(Array.from({ length: 100 }, () => runs[0]));
-  expect(await count('runs', scene.projectId)).toBe(1);
+  expect(await count('runs', scenario.projectId)).toBe(1);
 });
 
 test('ten calls with each of ten keys create ten runs', async () => {
-  const scene = await createScenario(database.pool, testSealer);
-  const admissions = await admitAtOnce(scene, 100, (n) => `key-${n % 10}`);
+  const scenario = await createScenario(database.pool, testSealer);
+  const admissions = await admitAtOnce(scenario, 100, (n) => `key-${n % 10}`);
   expect(outcomes(admissions, 'admitted')).toHaveLength(10);
   expect(outcomes(admissions, 'replay')).toHaveLength(90);
-  expect(await count('runs', scene.projectId)).toBe(10);
+  expect(await count('runs', scenario.projectId)).toBe(10);
 });
 
 test('projects do not block each other: forty runs of each of five are all admitted', async () => {
-  const scenes = await Promise.all(
+  const scenarios = await Promise.all(
     Array.from({ length: 5 }, () => createScenario(database.pool, testSealer)),
   );
-  const all = await Promise.all(scenes.map((scene) => admitAtOnce(scene, 40, () => null)));
+  const all = await Promise.all(scenarios.map((scenario) => admitAtOnce(scenario, 40, () => null)));
   expect(outcomes(all.flat(), 'admitted')).toHaveLength(200);
 });

@@ -6,13 +6,13 @@ import { createScenario } from '../../../support/database-records.ts';
 import { admissionStores } from './admission-stores.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 
 const oneServer = { type: 'http', url: 'https://one.example' } as const;
 
 test('an admitted run has the requested fields, is running and not started', async () => {
-  const request = scene.request({
+  const request = scenario.request({
     name: 'Näme',
     labels: { team: 'a\0b', 'x.y': '' },
     prompt: 'p'.repeat(1_000_000),
@@ -80,14 +80,14 @@ describe('the permissions of a run', () => {
 
   test('keeps the names of the configuration’s fields after their deletion, and its context', async () => {
     const given = { ...emptyRunConfig, env: { A: 'b' }, context: { 'user-id': 'canary-7' } };
-    const { runId, ...run } = await scene.run({ config: given });
+    const { runId, ...run } = await scenario.run({ config: given });
     expect(run).toMatchObject({ secretFields: ['env', 'context'] });
     await stores().end(runId);
     expect(await stores().configs.read(runId)).toBeNull();
     expect(await stores().configs.context(runId)).toEqual({ 'user-id': 'canary-7' });
     const { rows } = await database.pool.query('select * from runs where id = $1', [runId]);
     expect(JSON.stringify(rows)).not.toContain('canary');
-    const plain = await scene.run();
+    const plain = await scenario.run();
     expect(plain).toMatchObject({ secretFields: [] });
     expect(await stores().configs.context(plain.runId)).toEqual({});
   });
@@ -96,11 +96,11 @@ describe('the permissions of a run', () => {
 test('throws and changes nothing if the flow or project is unknown, or they do not match', async () => {
   const other = await createScenario(database.pool, testSealer);
   for (const wrong of [
-    scene.request({ projectId: 'nowhere' }),
-    scene.request({ flowId: randomUUID() }),
-    scene.request({ flowId: other.flow.flowId }),
+    scenario.request({ projectId: 'nowhere' }),
+    scenario.request({ flowId: randomUUID() }),
+    scenario.request({ flowId: other.flow.flowId }),
   ]) {
     await expect(stores().admission.admitRun(wrong)).rejects.toThrow(/^no (flow|project)/);
   }
-  expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 0, month: 0 });
+  expect(await stores().writtenFor(scenario.projectId)).toMatchObject({ runs: 0, month: 0 });
 });

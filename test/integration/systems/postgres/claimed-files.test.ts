@@ -17,7 +17,7 @@ const sha256 = createHash('sha256').update(content).digest('hex');
 const file = { path: 'a', sha256, size: content.length, mode: 0o644 };
 const input: InputFiles = { files: [{ ...file, scope: 'run' }], classifiedBy: { sha256: null } };
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 const messages = () => createMessageStore(database.pool);
 let held: SandboxLease;
@@ -27,7 +27,7 @@ beforeAll(() =>
 );
 /** A session whose first turn has ended. */
 beforeEach(async () => {
-  const { runId } = await scene.session();
+  const { runId } = await scenario.session();
   messageId = await storeMessage(database.pool, runId);
   held = await giveMessage(database.pool, runId);
 });
@@ -45,7 +45,7 @@ const next = () => {
 };
 const give = () =>
   createFlowFileStore(database.pool).add(
-    { runId: held.runId, flowId: scene.flow.flowId, arePending: true },
+    { runId: held.runId, flowId: scenario.flow.flowId, arePending: true },
     input,
   );
 
@@ -57,7 +57,7 @@ test('a turn without files', async () => {
 
 test('files of the claimed message only', async () => {
   await endFirst();
-  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
+  await messages().storeWithFiles(next(), { flowId: scenario.flow.flowId, input });
   await messages().store(next());
   expect(await filesMayWait()).toBe(true);
 });
@@ -65,7 +65,7 @@ test('files of the claimed message only', async () => {
 test('files of a later message wait for its turn', async () => {
   await endFirst();
   await messages().store(next());
-  await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
+  await messages().storeWithFiles(next(), { flowId: scenario.flow.flowId, input });
   expect(await filesMayWait()).toBe(false);
 });
 
@@ -87,7 +87,7 @@ test('reports pending files for a message that is stored during the claim', asyn
     await holding.query('select from run_logs where run_id = $1 for update', [held.runId]);
     const claimed = filesMayWait();
     await untilWaiting(database.pool);
-    await messages().storeWithFiles(next(), { flowId: scene.flow.flowId, input });
+    await messages().storeWithFiles(next(), { flowId: scenario.flow.flowId, input });
     await holding.query('commit');
     expect(await claimed).toBe(true);
   } finally {

@@ -12,7 +12,7 @@ import { testSealer } from '../../../support/database.ts';
 import { storeMessage } from './session-turns.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const hosts = () => createHostStore(database.pool);
 const admission = () => createAdmission(database.pool, testSealer);
 /** The session that is evicted for a run that waits for a slot of a host. */
@@ -20,7 +20,7 @@ const evictableFor = async ({ runId }: Run) =>
   (await admission().findEvictableOnHosts(runId))?.runId ?? null;
 /** The session that is evicted for another run of the project. */
 const evictableInProject = async () =>
-  (await admission().findEvictableInProject(scene.projectId))?.runId ?? null;
+  (await admission().findEvictableInProject(scenario.projectId))?.runId ?? null;
 
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 
 async function workingSession(): Promise<Run> {
-  const run = await scene.session();
+  const run = await scenario.session();
   await storeMessage(database.pool, run.runId);
   await createTurnStore(database.pool).claimSlot(run.runId, 0);
   return run;
@@ -51,7 +51,11 @@ async function idleSession(seconds: number): Promise<Run & { onHost: string }> {
 
 test('each waiting run gets another session, the longest idle first, until none is left', async () => {
   const [shorter, longer] = [await idleSession(10), await idleSession(20)];
-  const [first, second, third] = [await scene.run(), await scene.run(), await workingSession()];
+  const [first, second, third] = [
+    await scenario.run(),
+    await scenario.run(),
+    await workingSession(),
+  ];
   for (let times = 0; times < 2; times += 1) {
     expect(await evictableFor(first)).toBe(longer.runId);
     expect(await evictableFor(second)).toBe(shorter.runId);
@@ -62,7 +66,7 @@ test('each waiting run gets another session, the longest idle first, until none 
 test('a session that is working or has a message keeps its slot', async () => {
   await workingSession();
   const idle = await idleSession(10);
-  const waiting = await scene.run();
+  const waiting = await scenario.run();
   expect(await evictableFor(waiting)).toBe(idle.runId);
   await storeMessage(database.pool, idle.runId);
   expect(await evictableFor(waiting)).toBeNull();
@@ -71,7 +75,7 @@ test('a session that is working or has a message keeps its slot', async () => {
 test('a session that waits for an answer keeps its slot, in every kind of turn', async () => {
   await workingSession();
   const idle = await idleSession(10);
-  const waiting = await scene.run();
+  const waiting = await scenario.run();
   const { pool } = database;
   await pool.query(
     `insert into interactions (run_id, id, tool_name, input) values ($1, 'asked', 'AskUserQuestion', '{}')`,
@@ -91,7 +95,7 @@ test.each([
   const text = 'update run_logs set agent_state = $2 where run_id = $1';
   await database.pool.query(text, [longer.runId, JSON.stringify(agentState)]);
   await database.pool.query(text, [shorter.runId, JSON.stringify(initialAgentState)]);
-  const [first, second] = [await scene.run(), await scene.run()];
+  const [first, second] = [await scenario.run(), await scenario.run()];
   expect(await evictableFor(first)).toBe(shorter.runId);
   expect(await evictableFor(second)).toBe(longer.runId);
   expect(await evictableInProject()).toBe(shorter.runId);
@@ -99,14 +103,14 @@ test.each([
 
 test('evicts no session if a slot was released meanwhile', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
-  const waiting = await scene.run();
+  const waiting = await scenario.run();
   expect(await evictableFor(waiting)).toBe(one.runId);
   await hosts().renew({ hostId: other.onHost, name: other.onHost, capacity: 2 });
   expect(await evictableFor(waiting)).toBeNull();
 });
 
 test('evicts no session for a run that waits for no slot', async () => {
-  const assigned = await scene.run();
+  const assigned = await scenario.run();
   expect(assigned.hostId).not.toBeNull();
   await idleSession(10);
   expect(await evictableFor(assigned)).toBeNull();
@@ -115,13 +119,13 @@ test('evicts no session for a run that waits for no slot', async () => {
 test('a run that is bound to a host gets a slot only there', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
   expect(one.onHost).not.toBe(other.onHost);
-  await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
+  await createFlowStore(database.pool, testSealer).change(scenario.flow.flowId, () => ({
     runner: other.onHost,
   }));
   try {
-    expect(await evictableFor(await scene.run())).toBe(other.runId);
+    expect(await evictableFor(await scenario.run())).toBe(other.runId);
   } finally {
-    await createFlowStore(database.pool, testSealer).change(scene.flow.flowId, () => ({
+    await createFlowStore(database.pool, testSealer).change(scenario.flow.flowId, () => ({
       runner: null,
     }));
   }
@@ -131,18 +135,18 @@ test('a run bound to a host without idle sessions does not block other runs', as
   await workingSession();
   const idle = await idleSession(10);
   const flow = await createFlowStore(database.pool, testSealer).create({
-    projectId: scene.projectId,
+    projectId: scenario.projectId,
     name: 'Bound',
     runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
   });
-  const bound = await scene.run({ flowId: flow.flowId });
-  expect(await evictableFor(await scene.run())).toBe(idle.runId);
+  const bound = await scenario.run({ flowId: flow.flowId });
+  expect(await evictableFor(await scenario.run())).toBe(idle.runId);
   expect(await evictableFor(bound)).toBeNull();
 });
 
 test('a slot on a draining or stale host is not offered', async () => {
   const [one, other] = [await idleSession(20), await idleSession(10)];
-  const waiting = await scene.run();
+  const waiting = await scenario.run();
   await hosts().setDraining(one.onHost, true);
   expect(await evictableFor(waiting)).toBe(other.runId);
   await database.pool.query(

@@ -8,7 +8,7 @@ import { setupScenario } from './setup-scenario.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 let runId: string;
 beforeAll(async () => {
   async function* chunks() {
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await createBlobStore(database.pool).put(chunks(), { sha256, size: content.length });
 });
 beforeEach(async () => {
-  ({ runId } = await scene.run());
+  ({ runId } = await scenario.run());
 });
 
 const of = (generation = 1) => ({ runId, generation });

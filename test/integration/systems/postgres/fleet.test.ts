@@ -5,7 +5,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 
 const count = () => createFleetStore(database.pool, 10_000).count();
 
@@ -28,14 +28,14 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const hosts = createHostStore(pool);
-  const waiting = await scene.run({});
+  const waiting = await scenario.run({});
   await hosts.renew({ hostId: 'h-1', name: 'one', capacity: 5 });
   await hosts.renew({ hostId: 'h-2', name: 'two', capacity: 5 });
   await hosts.renew({ hostId: 'h-3', name: 'three', capacity: 5 });
   await hosts.setDraining('h-2', true);
   await pool.query(`update hosts set last_seen = last_seen - interval '1 min' where id = 'h-3'`);
-  const [running, ended] = [await scene.run({}), await scene.run({ callbackUrl })];
-  await scene.run({});
+  const [running, ended] = [await scenario.run({}), await scenario.run({ callbackUrl })];
+  await scenario.run({});
   await runs.markStarted(running.runId, running.generation, 'idle');
   await runs.endRun({ runId: ended.runId, cause: 'completed', detail: null, exitCode: 0 });
   await pool.query(`update runs set created_at = created_at - interval '1 min' where id = $1`, [

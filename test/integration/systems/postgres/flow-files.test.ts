@@ -29,7 +29,7 @@ async function files(contents: Record<string, string>): Promise<InputFiles> {
   return { files: await Promise.all(made), classifiedBy: { sha256: null } };
 }
 
-async function scene() {
+async function createFlow() {
   const made = await createScenario(database.pool, testSealer);
   const { flowId } = made.flow;
   const flowFiles = createFlowFileStore(database.pool);
@@ -48,7 +48,7 @@ const seedOf = async (runId: string) =>
   (await createFileStore(database.pool).listSeed(runId)).map(({ path, size }) => [path, size]);
 
 test('a change of files waits for a run that is being admitted with the current version', async () => {
-  const { flow, projectId, request, change } = await scene();
+  const { flow, projectId, request, change } = await createFlow();
   await change({ a: '1', b: '1' });
   const client = await database.pool.connect();
   let isOpen = true;
@@ -86,7 +86,7 @@ async function changeWithoutRun(flowId: string, contents: Record<string, string>
 }
 
 test('versions that no active run uses are deleted by the next change', async () => {
-  const { flowId, change } = await scene();
+  const { flowId, change } = await createFlow();
   const count = async () => {
     const text =
       'select path, valid_from, valid_to from flow_files where flow_id = $1 order by path, valid_from';
@@ -104,7 +104,7 @@ test('versions that no active run uses are deleted by the next change', async ()
 });
 
 test('files classified by an older .flowignore must be classified again', async () => {
-  const { flowId, flowFiles, change, run } = await scene();
+  const { flowId, flowFiles, change, run } = await createFlow();
   await change({ '.flowignore': '*.log' });
   const { runId } = await run();
   const given = await files({ 'x.log': 'x' });

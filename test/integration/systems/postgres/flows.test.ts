@@ -74,14 +74,14 @@ test('twenty concurrent changes make twenty versions', async () => {
 });
 
 test('a list has each flow of a project once, oldest first, page by page', async () => {
-  const scene = await createScenario(database.pool, testSealer);
+  const scenario = await createScenario(database.pool, testSealer);
   for (let n = 0; n < 4; n += 1) {
-    await flows().create({ projectId: scene.projectId, name: `F${n}` });
+    await flows().create({ projectId: scenario.projectId, name: `F${n}` });
   }
   const list = (limit: number, after?: string) =>
-    flows().listByProject(scene.projectId, after === undefined ? { limit } : { limit, after });
+    flows().listByProject(scenario.projectId, after === undefined ? { limit } : { limit, after });
   const all = await list(5);
-  expect(all.flows[0]).toEqual(scene.flow);
+  expect(all.flows[0]).toEqual(scenario.flow);
   expect(all.flows).toHaveLength(5);
   expect(all.next).toBeNull();
   const first = await list(2);

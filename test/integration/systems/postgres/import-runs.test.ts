@@ -11,7 +11,7 @@ import { testSealer } from '../../../support/database.ts';
 import { admissionStores } from './admission-stores.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const stores = () => admissionStores(database.pool);
 const reconcile = () => createReconcileStore(database.pool);
 beforeEach(() => database.pool.query('delete from restores'));
@@ -27,17 +27,17 @@ async function lost(key: string | null, given: Partial<MissingRun> = {}): Promis
   const { runId = randomUUID(), startedAt = ago(hourMs) } = given;
   const { rows } = await database.pool.query<{ id: string }>(
     'select run_workflow_id($1, $2, $3, $4) as id',
-    [scene.projectId, runId, key, startedAt],
+    [scenario.projectId, runId, key, startedAt],
   );
   return {
-    ...{ runId, flowId: scene.flow.flowId, projectId: scene.projectId, timeoutSeconds: 60 },
+    ...{ runId, flowId: scenario.flow.flowId, projectId: scenario.projectId, timeoutSeconds: 60 },
     ...{ triggerType: 'api', workflowId: rows[0]?.id ?? '', startedAt, closedAt: ago(0) },
     ...given,
   };
 }
 
 const admit = (idempotencyKey: string | null, more = {}) =>
-  stores().admission.admitRun(scene.request({ idempotencyKey, ...more }));
+  stores().admission.admitRun(scenario.request({ idempotencyKey, ...more }));
 
 async function find(runId: string): Promise<Run> {
   const run = await stores().runs.find(runId);
@@ -69,7 +69,7 @@ describe('a run that a restore has lost', () => {
     const runs = [await lost(null), await lost('k'), await lost(null, { triggerType: 'schedule' })];
     const session = await lost(null, { sessionId: 's', workflowId: `session/${randomUUID()}` });
     await reconcile().importRuns([...runs, session]);
-    expect(await stores().writtenFor(scene.projectId)).toMatchObject({ runs: 4, month: 2 });
+    expect(await stores().writtenFor(scenario.projectId)).toMatchObject({ runs: 4, month: 2 });
   });
 
   test('is not imported if its flow is lost too', async () => {
@@ -113,9 +113,9 @@ describe('while a restore is reconciled', () => {
   test('an unknown key is rejected, and uses up nothing', async () => {
     await admit('known');
     await restored();
-    const before = await stores().writtenFor(scene.projectId);
+    const before = await stores().writtenFor(scenario.projectId);
     expect(await admit('k')).toEqual({ outcome: 'rejected', reason: 'UPSTREAM_UNAVAILABLE' });
-    expect(await stores().writtenFor(scene.projectId)).toEqual(before);
+    expect(await stores().writtenFor(scenario.projectId)).toEqual(before);
     expect(await admit('known')).toMatchObject({ outcome: 'replay' });
     expect(await admit(null)).toMatchObject({ outcome: 'admitted' });
     await settle();
@@ -154,7 +154,12 @@ describe('while a restore is reconciled', () => {
   test('a session with a client id is opened only if it is known', async () => {
     const sessions = createSessionStore(database.pool, testSealer);
     const open = (sessionId: string, isIdGiven = true) =>
-      sessions.open({ ...scene.request(), sessionId, hasClientId: isIdGiven, mcpServerNames: [] });
+      sessions.open({
+        ...scenario.request(),
+        sessionId,
+        hasClientId: isIdGiven,
+        mcpServerNames: [],
+      });
     const known = await open('known');
     await restored();
     expect(await open('known')).toMatchObject({

@@ -21,7 +21,7 @@ const input: InputFiles = {
   classifiedBy: { sha256: null },
 };
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 let held: SandboxLease;
 let give: () => Promise<unknown>;
@@ -30,10 +30,10 @@ beforeAll(() =>
 );
 /** A session with a turn, and files pending for the next one. */
 beforeEach(async () => {
-  const { runId } = await scene.session();
+  const { runId } = await scenario.session();
   await storeMessage(database.pool, runId);
   held = await giveMessage(database.pool, runId);
-  const { flowId } = scene.flow;
+  const { flowId } = scenario.flow;
   give = () => createFlowFileStore(database.pool).add({ runId, flowId, arePending: true }, input);
   await give();
 });
@@ -71,7 +71,7 @@ test('files that a sandbox has received', async () => {
 test('files that come with a message', async () => {
   const messageId = randomUUID();
   const message = { runId: held.runId, messageId, clientMessageId: null, text: 'Hello.' };
-  const { flowId } = scene.flow;
+  const { flowId } = scenario.flow;
   await createMessageStore(database.pool).storeWithFiles(message, { flowId, input });
   expect(await freeDuring(() => turns().pendingFiles(held, messageId))).toEqual(['c']);
 });

@@ -65,12 +65,12 @@ test('a revoked key is revoked for every process at once, and for good', async (
 });
 
 test('a list has the keys of its project in order of creation', async () => {
-  const scene = await createScenario(database.pool, testSealer);
+  const scenario = await createScenario(database.pool, testSealer);
   const [first, second] = [
-    (await create({ projectId: scene.projectId })).record,
-    (await create({ projectId: scene.projectId })).record,
+    (await create({ projectId: scenario.projectId })).record,
+    (await create({ projectId: scenario.projectId })).record,
   ];
-  const listed = await keys().list(scene.projectId);
+  const listed = await keys().list(scenario.projectId);
   expect(listed).toHaveLength(2);
   expect(listed).toEqual(expect.arrayContaining([first, second]));
 });
@@ -88,11 +88,11 @@ test('use is marked for many keys at once, by many processes, without a deadlock
 
 test('a key expires by the database’s clock, and its last use never goes back', async () => {
   const own = await createTestDatabase();
-  const scene = await createScenario(own.pool, testSealer);
+  const scenario = await createScenario(own.pool, testSealer);
   const store = createKeyStore(own.pool);
   const expiresAt = new Date('2030-01-01T00:00:00.000Z');
   const { key, record } = await store.create({
-    ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana' },
+    ...{ projectId: scenario.projectId, name: 'ci', createdBy: 'ana' },
     expiresAt,
   });
   await setDatabaseClock(own.pool, '2029-12-31T23:59:59.999Z');

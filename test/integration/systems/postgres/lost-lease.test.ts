@@ -9,7 +9,7 @@ import { createTurnStore } from '../../../../systems/postgres/sessions/turn-stor
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const turns = () => createTurnStore(database.pool);
 const sha256 = createHash('sha256').digest('hex');
 const given = { path: 'given.txt', sha256, size: 0, mode: 0o644 };
@@ -19,7 +19,7 @@ let before: SandboxLease;
 let now: SandboxLease;
 /** A message in progress, with a file pending for the next turn; its host has returned meanwhile. */
 beforeEach(async () => {
-  const { runId } = await scene.session();
+  const { runId } = await scenario.session();
   messageId = await storeMessage(database.pool, runId);
   before = await giveMessage(database.pool, runId);
   const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);

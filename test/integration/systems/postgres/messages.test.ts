@@ -7,7 +7,7 @@ import { testSealer } from '../../../support/database.ts';
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const messages = () => createMessageStore(database.pool);
 
 const store = (runId: string) => storeMessage(database.pool, runId);
@@ -36,7 +36,7 @@ describe('messages that were not signalled to a workflow', () => {
   };
 
   test('are found with their sessions, the oldest of each, until they were signalled', async () => {
-    const [one, other] = [await scene.session(), await scene.session()];
+    const [one, other] = [await scenario.session(), await scenario.session()];
     const [first, second] = [await store(one.runId), await store(one.runId)];
     const third = await store(other.runId);
     const found = await untold([one, other]);
@@ -50,7 +50,7 @@ describe('messages that were not signalled to a workflow', () => {
   });
 
   test('are ignored until they reach a minimum age', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     expect(await untold([run], 60_000)).toEqual([]);
     const age = `update session_messages set created_at = created_at - interval '1 minute'
@@ -60,7 +60,7 @@ describe('messages that were not signalled to a workflow', () => {
   });
 
   test('are listed until their turn ends', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     await give(run);
     expect(await untold([run])).toEqual([[run.workflowId, messageId]]);
@@ -73,13 +73,13 @@ describe('the current message', () => {
   const present = ({ runId }: Run) => messages().currentMessage(runId);
 
   test('is the one that an agent received, until its turn has ended, and no queued one', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     expect(await present(run)).toBeNull();
     await give(run);
     await store(run.runId);
     expect(await present(run)).toBe(messageId);
-    expect(await present(await scene.session())).toBeNull();
+    expect(await present(await scenario.session())).toBeNull();
     await database.pool.query(
       'update session_messages set ended_at = db_clock(), exit_code = 0 where id = $1',
       [messageId],
@@ -88,7 +88,7 @@ describe('the current message', () => {
   });
 
   test("is kept between two sandboxes, and is none after the session's end", async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     await give(run);
     await createTurnStore(database.pool).releaseSandbox(run.runId, 1);
@@ -100,7 +100,7 @@ describe('the current message', () => {
 
 describe('a message is withdrawn', () => {
   test('once, with its files; other messages of its session stay', async () => {
-    const { runId } = await scene.session();
+    const { runId } = await scenario.session();
     const [before, messageId] = [await store(runId), await store(runId)];
     await database.pool.query(
       `with b as (insert into blobs (sha256, size) values (sha256(''), 0) returning sha256)
@@ -116,7 +116,7 @@ describe('a message is withdrawn', () => {
   });
 
   test('not after it was delivered to an agent', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     await give(run);
     expect(await messages().withdraw(run.runId, messageId)).toBe(false);
@@ -124,7 +124,7 @@ describe('a message is withdrawn', () => {
   });
 
   test('not after its turn was announced as failed', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     await end(run);
     expect(await messages().withdraw(run.runId, messageId)).toBe(false);
@@ -132,7 +132,7 @@ describe('a message is withdrawn', () => {
   });
 
   test('either before or after a concurrent end of its session, never both', async () => {
-    const run = await scene.session();
+    const run = await scenario.session();
     const messageId = await store(run.runId);
     const ending = await database.pool.connect();
     try {

@@ -43,8 +43,13 @@ test('a run is placed on the host with the most free slots, and on none if all a
   const [large, small] = [newHostId(), newHostId()];
   await renew(large, 2);
   await renew(small, 1);
-  const scene = await createScenario(database.pool, testSealer);
-  const placed = [await scene.run(), await scene.run(), await scene.run(), await scene.run()];
+  const scenario = await createScenario(database.pool, testSealer);
+  const placed = [
+    await scenario.run(),
+    await scenario.run(),
+    await scenario.run(),
+    await scenario.run(),
+  ];
   const hostIds = placed.map((run) => run.hostId);
   expect(hostIds[0]).toBe(large);
   expect(hostIds.slice(0, 3).sort()).toEqual([large, large, small].sort());
@@ -52,27 +57,27 @@ test('a run is placed on the host with the most free slots, and on none if all a
 });
 
 test('a host without capacity, a draining host and a stale host get nothing', async () => {
-  const scene = await createScenario(database.pool, testSealer);
+  const scenario = await createScenario(database.pool, testSealer);
   const hostId = newHostId();
   await renew(hostId, 0);
-  expect((await scene.run()).hostId).toBeNull();
+  expect((await scenario.run()).hostId).toBeNull();
   expect(await renew(hostId, 5)).toEqual({ draining: false });
   await hosts().setDraining(hostId, true);
   expect(await renew(hostId, 5)).toEqual({ draining: true });
-  expect((await scene.run()).hostId).toBeNull();
+  expect((await scenario.run()).hostId).toBeNull();
   await hosts().setDraining(hostId, false);
   await lastSeenAgo(hostId, 30_000);
-  expect((await scene.run()).hostId).toBeNull();
+  expect((await scenario.run()).hostId).toBeNull();
   await lastSeenAgo(hostId, 25_000);
-  expect((await scene.run()).hostId).toBe(hostId);
+  expect((await scenario.run()).hostId).toBe(hostId);
 });
 
 test('a run that was admitted without a slot gets one when one is free, and keeps it', async () => {
   const hostId = newHostId();
   await renew(hostId, 1);
-  const scene = await createScenario(database.pool, testSealer);
-  const first = await scene.run();
-  const waiting = await scene.run();
+  const scenario = await createScenario(database.pool, testSealer);
+  const first = await scenario.run();
+  const waiting = await scenario.run();
   expect(await admission().claimSlot(waiting.runId)).toBeNull();
   await end(first.runId);
   expect(await admission().claimSlot(waiting.runId)).toMatchObject({ hostId });
@@ -82,8 +87,8 @@ test('a run that was admitted without a slot gets one when one is free, and keep
 });
 
 test('neither an ended nor an unknown run gets a slot', async () => {
-  const scene = await createScenario(database.pool, testSealer);
-  const { runId } = await scene.run();
+  const scenario = await createScenario(database.pool, testSealer);
+  const { runId } = await scenario.run();
   await end(runId);
   await renew(newHostId(), 1);
   expect(await admission().claimSlot(runId)).toBeNull();
@@ -93,15 +98,15 @@ test('neither an ended nor an unknown run gets a slot', async () => {
 test('a flow with a runner runs only there and is rejected while it is offline', async () => {
   const [runner, other] = [newHostId(), newHostId()];
   await renew(other, 5);
-  const scene = await createScenario(database.pool, testSealer, { flow: { runner } });
+  const scenario = await createScenario(database.pool, testSealer, { flow: { runner } });
   const offline = { outcome: 'rejected', reason: 'RUNNER_OFFLINE' };
-  expect(await admission().admitRun(scene.request())).toEqual(offline);
+  expect(await admission().admitRun(scenario.request())).toEqual(offline);
   await renew(runner, 1);
   await lastSeenAgo(runner, 30_000);
-  expect(await admission().admitRun(scene.request())).toEqual(offline);
+  expect(await admission().admitRun(scenario.request())).toEqual(offline);
   await renew(runner, 1);
-  expect((await scene.run()).hostId).toBe(runner);
-  const waiting = await scene.run();
+  expect((await scenario.run()).hostId).toBe(runner);
+  const waiting = await scenario.run();
   expect(waiting.hostId).toBeNull();
   expect(await admission().claimSlot(waiting.runId)).toBeNull();
 });
@@ -110,25 +115,27 @@ test('an offline runner is reported before the limit and after an idempotency hi
   const runner = newHostId();
   await renew(runner, 1);
   const given = { flow: { runner }, project: { maxConcurrentRuns: 1 } };
-  const scene = await createScenario(database.pool, testSealer, given);
-  const first = await scene.run({ idempotencyKey: 'k' });
+  const scenario = await createScenario(database.pool, testSealer, given);
+  const first = await scenario.run({ idempotencyKey: 'k' });
   await lastSeenAgo(runner, 60_000);
-  expect(await admission().admitRun(scene.request())).toMatchObject({ reason: 'RUNNER_OFFLINE' });
-  const replay = await admission().admitRun(scene.request({ idempotencyKey: 'k' }));
+  expect(await admission().admitRun(scenario.request())).toMatchObject({
+    reason: 'RUNNER_OFFLINE',
+  });
+  const replay = await admission().admitRun(scenario.request({ idempotencyKey: 'k' }));
   expect(replay).toEqual({ outcome: 'replay', run: first });
 });
 
 test("eighty concurrent runs of two projects never exceed a host's capacity", async () => {
   const hostIds = [newHostId(), newHostId()];
   for (const hostId of hostIds) await renew(hostId, 9);
-  const scenes = [
+  const scenarios = [
     await createScenario(database.pool, testSealer),
     await createScenario(database.pool, testSealer),
   ];
   const admissions = [admission(database.pool), admission(second)];
   const placed = await Promise.all(
     Array.from({ length: 80 }, async (_, i) => {
-      const request = scenes[i % 2]?.request();
+      const request = scenarios[i % 2]?.request();
       const answer = request && (await admissions[Math.floor(i / 2) % 2]?.admitRun(request));
       return answer?.outcome === 'admitted' ? answer.run.hostId : undefined;
     }),
@@ -138,8 +145,8 @@ test("eighty concurrent runs of two projects never exceed a host's capacity", as
 });
 
 test('forty runs that wait at once share the free slots', async () => {
-  const scene = await createScenario(database.pool, testSealer);
-  const waiting = await Promise.all(Array.from({ length: 40 }, () => scene.run()));
+  const scenario = await createScenario(database.pool, testSealer);
+  const waiting = await Promise.all(Array.from({ length: 40 }, () => scenario.run()));
   const hostId = newHostId();
   await renew(hostId, 7);
   const pools = [database.pool, second];

@@ -9,14 +9,14 @@ import { createScenario, type Scenario } from '../../../support/database-records
 import { attemptsAge } from './attempts-age.ts';
 
 let database: TestDatabase;
-let scene: Scenario;
+let scenario: Scenario;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
 // The queries cover all runs, so each test starts without any.
 beforeEach(async () => {
   await database.pool.query('truncate projects, hosts cascade');
-  scene = await createScenario(database.pool, testSealer);
+  scenario = await createScenario(database.pool, testSealer);
 });
 afterAll(() => database.drop());
 
@@ -39,18 +39,22 @@ async function end(runId: string): Promise<void> {
 }
 
 test('finds runs whose workflow was not started, once they are old enough', async () => {
-  const [forgotten, started, ended] = [await scene.run(), await scene.run(), await scene.run()];
+  const [forgotten, started, ended] = [
+    await scenario.run(),
+    await scenario.run(),
+    await scenario.run(),
+  ];
   await runs().markWorkflowStarted(started.runId);
   await end(ended.runId);
   expect(await reconcile().unstarted(5_000)).toEqual([]);
   await aMinutePasses();
-  const young = await scene.run();
+  const young = await scenario.run();
   expect(ids(await reconcile().unstarted(5_000))).toEqual([forgotten.runId]);
   expect(ids(await reconcile().unstarted(-1_000))).toContain(young.runId);
 });
 
 test('finds recorded causes of runs that have not ended', async () => {
-  const [stopped, ended, live] = [await scene.run(), await scene.run(), await scene.run()];
+  const [stopped, ended, live] = [await scenario.run(), await scenario.run(), await scenario.run()];
   await runs().recordCause({ runId: stopped.runId, cause: 'stopped_by_api', detail: null });
   await end(ended.runId);
   expect(await reconcile().unfinishedStops(5_000)).toEqual([]);
@@ -60,8 +64,8 @@ test('finds recorded causes of runs that have not ended', async () => {
 });
 
 test('pages through the active runs, each once', async () => {
-  const all = await Promise.all(Array.from({ length: 5 }, () => scene.run()));
-  await scene.run();
+  const all = await Promise.all(Array.from({ length: 5 }, () => scenario.run()));
+  await scenario.run();
   for (const { runId } of all) await runs().markWorkflowStarted(runId);
   const live = all.map((run) => run.runId).sort();
   await end(live.pop() ?? '');
@@ -73,8 +77,8 @@ test('pages through the active runs, each once', async () => {
 test('finds the active runs of lost and of unknown hosts', async () => {
   const hosts = createHostStore(database.pool);
   await hosts.renew({ hostId: 'h', name: 'h', capacity: 2 });
-  const [placed, ended] = [await scene.run(), await scene.run()];
-  const unplaced = await scene.run();
+  const [placed, ended] = [await scenario.run(), await scenario.run()];
+  const unplaced = await scenario.run();
   expect(unplaced.hostId).toBeNull();
   await end(ended.runId);
   await aMinutePasses();
@@ -88,7 +92,7 @@ test('finds the active runs of lost and of unknown hosts', async () => {
 test('finds webhooks that were neither delivered nor dropped', async () => {
   const callbackUrl = 'https://hooks.example';
   const webhooks = createWebhookStore(database.pool, testSealer);
-  const all = await Promise.all(Array.from({ length: 3 }, () => scene.run({ callbackUrl })));
+  const all = await Promise.all(Array.from({ length: 3 }, () => scenario.run({ callbackUrl })));
   const [pending, delivered, dropped] = all.map((run) => run.runId);
   if (!pending || !delivered || !dropped) throw new Error('no runs');
   for (const runId of [pending, delivered, dropped]) await end(runId);
@@ -101,7 +105,7 @@ test('finds webhooks that were neither delivered nor dropped', async () => {
 });
 
 test('finds a webhook in the middle of its attempts when the next one is due, and not before', async () => {
-  const { runId } = await scene.run({ callbackUrl: 'https://hooks.example' });
+  const { runId } = await scenario.run({ callbackUrl: 'https://hooks.example' });
   await end(runId);
   const webhooks = createWebhookStore(database.pool, testSealer);
   const pending = async () => ids(await reconcile().pendingWebhooks(0));

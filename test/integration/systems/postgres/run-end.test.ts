@@ -8,7 +8,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setupFreshScenario, useSecondPool } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
@@ -33,7 +33,7 @@ async function waitingForLocks(): Promise<number> {
 
 describe('the end', () => {
   test('sets sleep, cause, exit code and a frozen webhook, and deletes the configuration', async () => {
-    const { runId } = await scene.run({ callbackUrl, labels: { a: '1' } });
+    const { runId } = await scenario.run({ callbackUrl, labels: { a: '1' } });
     await runs().markStarted(runId, 1, 'idle');
     const before = await runs().find(runId);
     const ended = await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 3 });
@@ -62,7 +62,7 @@ describe('the end', () => {
     ['completed', 'error', 'error'],
     ['stopped_by_api', 'idle', 'idle'],
   ] as const)('%s, of a run that was %s, leaves its agent %s', async (cause, before, after) => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     const facts = { agentStatus: before };
     await createFrameStore(database.pool).appendOwn({ runId, frames: [], facts });
     const { run } = await runs().endRun({ runId, cause, detail: null, exitCode: null });
@@ -73,14 +73,14 @@ describe('the end', () => {
   });
 
   test('creates no webhook for a run without a callback', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const ended = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     expect(ended.webhook).toBe(false);
     expect(await webhookOf(runId)).toEqual({ state: 'none', body: null, id: null });
   });
 
   test('has the recorded cause with its detail, and the exit code of the request', async () => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     await runs().recordCause({ runId, cause: 'container_start_failed', detail: 'no image' });
     const given = { runId, cause: 'exited', detail: 'other', exitCode: 137 } as const;
     const { cause, run } = await runs().endRun(given);
@@ -91,7 +91,7 @@ describe('the end', () => {
   });
 
   test('happens once: a second call returns the result of the first', async () => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     const first = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     const webhook = await webhookOf(runId);
     const again = await runs().endRun({ runId, cause: 'stalled', detail: 'x', exitCode: 9 });
@@ -100,7 +100,7 @@ describe('the end', () => {
   });
 
   test('happens once for sixty concurrent calls, and one webhook is claimed', async () => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     const ends = await Promise.all(
       Array.from({ length: 60 }, (_, n) => {
         const cause = endCauses[n % endCauses.length] ?? 'exited';
@@ -123,7 +123,7 @@ describe('the end', () => {
 
   test('is consistent and without deadlock beside concurrent causes, deletes and frames', async () => {
     for (let round = 0; round < 15; round += 1) {
-      const { runId } = await scene.run({ callbackUrl });
+      const { runId } = await scenario.run({ callbackUrl });
       const frames = createFrameStore(second());
       const own = { event: 'session_ready', data: '{}', channel: 'chat' } as const;
       const [stands, deleted, ended] = await Promise.all([
@@ -142,7 +142,7 @@ describe('the end', () => {
   });
 
   test('waits for a cause that is being recorded, and uses it', async () => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     const recorder = await second().connect();
     await recorder.query('begin');
     await recorder.query(
@@ -164,7 +164,7 @@ describe('the end', () => {
   });
 
   test('writes nothing if it fails midway', async () => {
-    const { runId } = await scene.run({ callbackUrl });
+    const { runId } = await scenario.run({ callbackUrl });
     const before = await runs().find(runId);
     const wrong = { runId, cause: 'exited', detail: null, exitCode: 2 ** 40 } as const;
     await expect(runs().endRun(wrong)).rejects.toThrow('out of range');

@@ -7,7 +7,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setupFreshScenario, useSecondPool } from './setup-scenario.ts';
 
-const { database, scene } = setupFreshScenario();
+const { database, scenario } = setupFreshScenario();
 const second = useSecondPool(database);
 
 const runs = (pool = database.pool) => createRunStore(pool, testSealer);
@@ -15,7 +15,7 @@ const configs = () => createRunConfigStore(database.pool, testSealer);
 
 describe('a start', () => {
   test('is recorded once, for its generation, and not after the end', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     expect(await runs().markStarted(runId, 2, 'idle')).toBe(false);
     const marks = await Promise.all(
       Array.from({ length: 20 }, () => runs().markStarted(runId, 1, 'idle')),
@@ -25,14 +25,14 @@ describe('a start', () => {
       startedAt: expect.any(Date),
       agentStatus: 'idle',
     });
-    const other = await scene.run();
+    const other = await scenario.run();
     const end = { runId: other.runId, cause: 'stalled', detail: null, exitCode: null } as const;
     await runs().endRun(end);
     expect(await runs().markStarted(other.runId, 1, 'idle')).toBe(false);
   });
 
   test('does not overwrite an earlier status', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const frames = createFrameStore(database.pool);
     await frames.appendOwn({ runId, frames: [], facts: { agentStatus: 'working' } });
     await runs().markStarted(runId, 1, 'idle');
@@ -40,7 +40,7 @@ describe('a start', () => {
   });
 
   test('of the workflow keeps its first time', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     await runs().markWorkflowStarted(runId);
     const first = await runs().find(runId);
     expect(first?.workflowStartedAt).toEqual(expect.any(Date));
@@ -51,7 +51,7 @@ describe('a start', () => {
 
 describe('the configuration', () => {
   test('is readable until it is acknowledged, and deleted afterwards', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     expect(await configs().read(runId)).not.toBeNull();
     expect(await configs().read(runId)).not.toBeNull();
     await configs().acknowledge(runId);
@@ -64,7 +64,7 @@ describe('the configuration', () => {
 
 describe('a cause', () => {
   test('the first recorded cause is kept and returned to every later caller', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const first = { runId, cause: 'timed_out', detail: 'six\0hours' } as const;
     expect(await runs().recordCause(first)).toBe('timed_out');
     const later = { runId, cause: 'stopped_by_api', detail: null } as const;
@@ -78,7 +78,7 @@ describe('a cause', () => {
   });
 
   test('is recorded once for a hundred concurrent calls', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const given = Array.from({ length: 100 }, (_, n) => {
       const cause: EndCause = endCauses[n % endCauses.length] ?? 'exited';
       return { runId, cause, detail: `by ${n}` };
@@ -92,7 +92,7 @@ describe('a cause', () => {
   });
 
   test('of a run that has ended changes nothing', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const { run } = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     const late = { runId, cause: 'stopped_by_api', detail: 'late' } as const;
     expect(await runs().recordCause(late)).toBe('completed');
@@ -107,7 +107,7 @@ describe('a cause', () => {
 
 describe('a delete', () => {
   test('of an active run records its cause once, and does not end it', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const deletes = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         runs(n % 2 ? second() : database.pool).markDeleted(runId),
@@ -120,13 +120,13 @@ describe('a delete', () => {
   });
 
   test('of a stopped run keeps that cause', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     await runs().recordCause({ runId, cause: 'stopped_by_api', detail: null });
     expect(await runs().markDeleted(runId)).toMatchObject({ endCause: 'stopped_by_api' });
   });
 
   test('of an ended run only reports that', async () => {
-    const { runId } = await scene.run();
+    const { runId } = await scenario.run();
     const { run } = await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     expect(await runs().markDeleted(runId)).toEqual({ ...run, deletedAt: expect.any(Date) });
   });

@@ -40,24 +40,24 @@ const server = {
 
 test('secrets are in no table as plain text, and readable for the sandbox', async () => {
   const secrets = { env: { TOKEN: canary }, mcpServers: { docs: server } };
-  const scene = await createScenario(database.pool, testSealer, { flow: { secrets } });
+  const scenario = await createScenario(database.pool, testSealer, { flow: { secrets } });
   const config = {
     ...{ env: { TOKEN: canary }, mcpServers: { own: server }, mcpMode: 'merge' as const },
     ...{ appendSystemPrompt: canary, disallowedTools: [], context: { user: canary } },
   };
-  const { runId } = await scene.run({ config });
+  const { runId } = await scenario.run({ config });
   const { key } = await createKeyStore(database.pool).create({
-    ...{ projectId: scene.projectId, name: 'ci', createdBy: 'ana' },
+    ...{ projectId: scenario.projectId, name: 'ci', createdBy: 'ana' },
   });
   const projects = createProjectStore(database.pool, testSealer);
-  await projects.update(scene.projectId, {
+  await projects.update(scenario.projectId, {
     model: { apiKey: canary, baseUrl: `https://${canary}.example` },
   });
   const operators = createOperatorStore(database.pool);
   const { code } = await operators.invite('ana');
   const signedIn = await operators.signIn((await operators.invite('ana')).code);
   const session = signedIn?.session ?? '';
-  const webhookSecret = await projects.ensureWebhookSecret(scene.projectId);
+  const webhookSecret = await projects.ensureWebhookSecret(scenario.projectId);
   for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);
   }
@@ -66,8 +66,8 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
 });
 
 test('the search finds text that is stored', async () => {
-  const scene = await createScenario(database.pool, testSealer);
-  await scene.run({ prompt: `a ${canary}-prompt` });
+  const scenario = await createScenario(database.pool, testSealer);
+  await scenario.run({ prompt: `a ${canary}-prompt` });
   expect(await tablesWith(`${canary}-prompt`)).toEqual(['runs']);
   await database.pool.query(`update projects set webhook_secret_sealed = $1`, [
     Buffer.from(`x${canary}-bytes`),
@@ -76,8 +76,8 @@ test('the search finds text that is stored', async () => {
 });
 
 test('a secret of one run does not open for another', async () => {
-  const scene = await createScenario(database.pool, testSealer);
-  const [one, two] = [await scene.run(), await scene.run()];
+  const scenario = await createScenario(database.pool, testSealer);
+  const [one, two] = [await scenario.run(), await scenario.run()];
   await database.pool.query(
     `update run_configs set sealed = (select sealed from run_configs where run_id = $1)
      where run_id = $2`,

@@ -10,22 +10,22 @@ import { useDatabase } from '../../../support/use-database.ts';
 export function setupScenario() {
   // Empty until `beforeAll`, so that they can be constants; no test runs before that.
   const database = useDatabase();
-  const scene = {} as Scenario;
+  const scenario = {} as Scenario;
   beforeAll(async () => {
-    Object.assign(scene, await createScenario(database.pool, testSealer));
+    Object.assign(scenario, await createScenario(database.pool, testSealer));
   });
-  return { database, scene };
+  return { database, scenario };
 }
 
 /** The same, with a new project for every test. */
 export function setupFreshScenario() {
   // Empty until `beforeEach`, as above.
   const database = useDatabase();
-  const scene = {} as Scenario;
+  const scenario = {} as Scenario;
   beforeEach(async () => {
-    Object.assign(scene, await createScenario(database.pool, testSealer));
+    Object.assign(scenario, await createScenario(database.pool, testSealer));
   });
-  return { database, scene };
+  return { database, scenario };
 }
 
 /** Connections of other processes to it. */

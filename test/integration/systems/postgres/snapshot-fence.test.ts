@@ -22,7 +22,7 @@ const entry = (path: string): FileEntry => ({
   ...{ path, size: content.length, sha256, mode: 0o644, scope: 'run', modifiedAt },
 });
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 let runId: string;
 beforeAll(async () => {
   await createHostStore(database.pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 /** A session with a message, whose first sandbox has a slot. */
 beforeEach(async () => {
-  ({ runId } = await scene.session());
+  ({ runId } = await scenario.session());
   const message = { runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' };
   await createMessageStore(database.pool).store(message);
   expect(await nextSlot(0)).toBe(1);

@@ -4,11 +4,11 @@ import { createMessageStore } from '../../../../systems/postgres/sessions/messag
 import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const frames = () => createFrameStore(database.pool);
 
 test('the end of a turn waits for a message that is being stored, and never the reverse', async () => {
-  const { runId } = await scene.session();
+  const { runId } = await scenario.session();
   const messageId = await storeMessage(database.pool, runId);
   const held = await giveMessage(database.pool, runId);
   const storing = await database.pool.connect();

@@ -10,11 +10,11 @@ import { testSealer } from '../../../support/database.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 export function useFrameLog() {
-  const { database, scene } = setupScenario();
+  const { database, scenario } = setupScenario();
   // Empty until `beforeEach`, so that it can be a constant.
   const run = {} as Run;
   beforeEach(async () => {
-    Object.assign(run, await scene.run());
+    Object.assign(run, await scenario.run());
   });
   const frames = () => createFrameStore(database.pool);
   const runs = () => createRunStore(database.pool, testSealer);

@@ -7,7 +7,7 @@ import { testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
 import { setupScenario, useSecondPool } from './setup-scenario.ts';
 
-const { database, scene } = setupScenario();
+const { database, scenario } = setupScenario();
 const second = useSecondPool(database);
 
 const url = 'https://hooks.example/run?token=t';
@@ -16,7 +16,7 @@ const runs = () => createRunStore(database.pool, testSealer);
 const refused = { status: 500, error: null };
 
 async function endedRun(): Promise<string> {
-  const { runId } = await scene.run({ callbackUrl: url });
+  const { runId } = await scenario.run({ callbackUrl: url });
   await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   return runId;
 }
@@ -26,7 +26,7 @@ const webhookOf = async (runId: string) => (await runs().find(runId))?.webhook;
 test('every attempt sends the same body under the same delivery id, signed with one secret', async () => {
   const runId = await endedRun();
   const secret = await createProjectStore(database.pool, testSealer).ensureWebhookSecret(
-    scene.projectId,
+    scenario.projectId,
   );
   const first = await webhooks().claimAttempt(runId, 1);
   expect(first).toEqual({
@@ -116,10 +116,10 @@ test('a delivered webhook is sent again on request, each time under its own numb
 });
 
 test('there is no webhook before the end, without a callback, or for an unknown run', async () => {
-  const live = await scene.run({ callbackUrl: url });
+  const live = await scenario.run({ callbackUrl: url });
   expect(await webhooks().claimAttempt(live.runId, 1)).toEqual({ unended: true });
-  const quietly = await scene.run();
-  const quiet = await scene.run();
+  const quietly = await scenario.run();
+  const quiet = await scenario.run();
   await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
   for (const runId of [quietly.runId, quiet.runId, randomUUID()]) {
     expect(await webhooks().claimAttempt(runId, 1)).toEqual({ unavailable: 'none' });
@@ -127,7 +127,7 @@ test('there is no webhook before the end, without a callback, or for an unknown 
 });
 
 test('a deleted run still has its webhook delivered', async () => {
-  const { runId } = await scene.run({ callbackUrl: url });
+  const { runId } = await scenario.run({ callbackUrl: url });
   await runs().markDeleted(runId);
   await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
   const claim = await webhooks().claimAttempt(runId, 1);

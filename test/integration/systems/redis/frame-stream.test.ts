@@ -7,17 +7,17 @@ import { redisKeys } from '../../../../systems/redis/keys.ts';
 import type { Notification } from '../../../../systems/redis/subscriber.ts';
 import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisFixture;
+let fixture: RedisFixture;
 let stream: FrameStream;
 
 beforeAll(async () => {
-  world = await openRedis();
-  stream = createFrameStream(world.redis, { instance: world.instance });
+  fixture = await openRedis();
+  stream = createFrameStream(fixture.redis, { instance: fixture.instance });
 });
 
 afterAll(async () => {
   stream.close();
-  await world.close();
+  await fixture.close();
 });
 
 const at = new Date('2026-11-01T10:00:00.123Z');
@@ -90,23 +90,23 @@ test("bounds the frames of a run's stream", async () => {
     const frames = Array.from({ length: 1_000 }, (_, i) => frame(batch * 1_000 + i + 1));
     await stream.publish(runId, { frames, deltas: [] });
   }
-  const kept = await world.redis.xlen(redisKeys(world.instance).frames(runId));
+  const kept = await fixture.redis.xlen(redisKeys(fixture.instance).frames(runId));
   expect(kept).toBeLessThanOrEqual(limits.replay.bufferFrames + 1_000);
 });
 
 test('sets an expiry on every key, an hour after the end of the run', async () => {
   const runId = randomUUID();
-  const keys = redisKeys(world.instance);
+  const keys = redisKeys(fixture.instance);
   await stream.publish(runId, { frames: [frame(1)], deltas: [] });
   expect(await stream.readFileTree(runId)).toEqual({ json: null });
   await stream.publishFileTree(runId, '[]');
   expect(await stream.readFileTree(runId)).toEqual({ json: '[]' });
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
-    expect(await world.redis.pttl(key)).toBeGreaterThan(limits.replay.bufferAfterEndMs);
+    expect(await fixture.redis.pttl(key)).toBeGreaterThan(limits.replay.bufferAfterEndMs);
   }
   expect(await stream.expire(runId)).toBe(true);
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
-    const left = await world.redis.pttl(key);
+    const left = await fixture.redis.pttl(key);
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(limits.replay.bufferAfterEndMs);
   }
@@ -148,15 +148,15 @@ test('includes short batches in the notification, but no long ones', async () =>
 
 test('sends resync when its connection was lost, and reconnects', async () => {
   const runId = randomUUID();
-  const own = createFrameStream(await world.connect(), { instance: world.instance });
+  const own = createFrameStream(await fixture.connect(), { instance: fixture.instance });
   const received: Notification[] = [];
   own.subscribe(runId, (wake) => received.push(wake));
   await expect.poll(() => received.length).toBe(1);
-  const mine = String(await world.redis.client('LIST', 'TYPE', 'PUBSUB'))
+  const mine = String(await fixture.redis.client('LIST', 'TYPE', 'PUBSUB'))
     .split('\n')
-    .filter((line) => line.includes(`name=${world.instance} `));
+    .filter((line) => line.includes(`name=${fixture.instance} `));
   for (const line of mine)
-    await world.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
+    await fixture.redis.client('KILL', 'ID', /id=(\d+)/.exec(line)?.[1] ?? '0');
   await expect.poll(() => received.length).toBe(2);
   expect(received[1]).toEqual({ kind: 'resync' });
   await stream.notify(runId);
@@ -166,7 +166,7 @@ test('sends resync when its connection was lost, and reconnects', async () => {
 
 test('returns at once, without an error, while Redis is down', async () => {
   const redis = lostRedis();
-  const lost = createFrameStream(redis, { instance: world.instance });
+  const lost = createFrameStream(redis, { instance: fixture.instance });
   const runId = randomUUID();
   const began = performance.now();
   lost.subscribe(runId, () => {})();

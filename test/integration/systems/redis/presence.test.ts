@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPresence } from '../../../../systems/redis/presence.ts';
 import { openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisFixture;
+let fixture: RedisFixture;
 beforeAll(async () => {
-  world = await openRedis();
+  fixture = await openRedis();
 });
-afterAll(() => world?.close());
+afterAll(() => fixture?.close());
 
 describe('presence', () => {
   it('is visible to every process, as the time without a reader', async () => {
-    const here = createPresence(world.redis, world);
-    const otherProcess = createPresence(await world.connect(), world);
+    const here = createPresence(fixture.redis, fixture);
+    const otherProcess = createPresence(await fixture.connect(), fixture);
     expect(await otherProcess.unattendedForMs('run-1')).toBeNull();
     await here.touch(['run-1', 'run-2']);
     await sleep(100); // by this machine's clock, not Redis's
@@ -25,9 +25,9 @@ describe('presence', () => {
   });
 
   it('is assumed while Redis is down', async () => {
-    const lost = await world.connect();
+    const lost = await fixture.connect();
     lost.disconnect();
-    const presence = createPresence(lost, world);
+    const presence = createPresence(lost, fixture);
     await presence.touch(['run-1']);
     expect(await presence.unattendedForMs('run-1')).toBe(0);
   });

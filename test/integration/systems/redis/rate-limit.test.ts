@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRateLimiter } from '../../../../systems/redis/rate-limit.ts';
 import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisFixture;
+let fixture: RedisFixture;
 const nowMs = () => performance.timeOrigin + performance.now();
 
 beforeAll(async () => {
-  world = await openRedis();
+  fixture = await openRedis();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 test('allows a burst of one minute, then rejects with a retry time', async () => {
-  const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
+  const limiter = createRateLimiter(fixture.redis, { instance: fixture.instance, nowMs });
   const keyId = randomUUID();
   const answers = [];
   for (let i = 0; i < 61; i += 1) answers.push(await limiter.take(keyId, 60));
@@ -26,9 +26,9 @@ test('allows a burst of one minute, then rejects with a retry time', async () =>
 });
 
 test('shares one bucket between two processes', async () => {
-  const options = { instance: world.instance, nowMs };
-  const one = createRateLimiter(world.redis, options);
-  const other = createRateLimiter(await world.connect(), options);
+  const options = { instance: fixture.instance, nowMs };
+  const one = createRateLimiter(fixture.redis, options);
+  const other = createRateLimiter(await fixture.connect(), options);
   const keyId = randomUUID();
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? one : other).take(keyId, 100)),
@@ -39,7 +39,7 @@ test('shares one bucket between two processes', async () => {
 test('refills one token per second at 60 per minute', async () => {
   let clock = nowMs();
   const redis = lostRedis();
-  const limiter = createRateLimiter(redis, { instance: world.instance, nowMs: () => clock });
+  const limiter = createRateLimiter(redis, { instance: fixture.instance, nowMs: () => clock });
   const keyId = randomUUID();
   for (let i = 0; i < 60; i += 1) await limiter.take(keyId, 60);
   expect((await limiter.take(keyId, 60)).allowed).toBe(false);
@@ -52,8 +52,8 @@ test('refills one token per second at 60 per minute', async () => {
 });
 
 test('still limits when Redis has lost its data or is down', async () => {
-  const redis = await world.connect();
-  const limiter = createRateLimiter(redis, { instance: world.instance, nowMs });
+  const redis = await fixture.connect();
+  const limiter = createRateLimiter(redis, { instance: fixture.instance, nowMs });
   const keyId = randomUUID();
   let allowed = 0;
   const began = nowMs();
@@ -61,7 +61,7 @@ test('still limits when Redis has lost its data or is down', async () => {
     if ((await limiter.take(keyId, 30)).allowed) allowed += 1;
   };
   for (let i = 0; i < 20; i += 1) await call();
-  await world.redis.del(...(await world.keys()));
+  await fixture.redis.del(...(await fixture.keys()));
   for (let i = 0; i < 20; i += 1) await call();
   redis.disconnect();
   for (let i = 0; i < 20; i += 1) await call();
@@ -71,10 +71,10 @@ test('still limits when Redis has lost its data or is down', async () => {
 });
 
 test('the bucket in Redis expires', async () => {
-  const limiter = createRateLimiter(world.redis, { instance: world.instance, nowMs });
+  const limiter = createRateLimiter(fixture.redis, { instance: fixture.instance, nowMs });
   const keyId = randomUUID();
   await limiter.take(keyId, 60);
-  const ttl = await world.redis.pttl(`frs:${world.instance}:bucket:${keyId}`);
+  const ttl = await fixture.redis.pttl(`frs:${fixture.instance}:bucket:${keyId}`);
   expect(ttl).toBeGreaterThan(0);
   expect(ttl).toBeLessThan(3_000);
 });

@@ -5,17 +5,17 @@ import { redisKeys } from '../../../../systems/redis/keys.ts';
 import { createStreamSlots } from '../../../../systems/redis/stream-slots.ts';
 import { lostRedis, openRedis, type RedisFixture } from '../../../support/redis-fixture.ts';
 
-let world: RedisFixture;
+let fixture: RedisFixture;
 
 beforeAll(async () => {
-  world = await openRedis();
+  fixture = await openRedis();
 });
-afterAll(() => world.close());
+afterAll(() => fixture.close());
 
 const request = (keyId: string, projectId: string) => ({ slotId: randomUUID(), keyId, projectId });
 
 test('limits a key to 200 streams, until one is released', async () => {
-  const seats = createStreamSlots(world.redis, world);
+  const seats = createStreamSlots(fixture.redis, fixture);
   const [keyId, projectId] = [randomUUID(), randomUUID()];
   const requests = Array.from({ length: limits.stream.perKey }, () => request(keyId, projectId));
   const answers = await Promise.all(requests.map(seats.claim));
@@ -31,7 +31,7 @@ test('limits a key to 200 streams, until one is released', async () => {
 });
 
 test('limits a project to 1 000 streams across its keys', async () => {
-  const seats = createStreamSlots(world.redis, world);
+  const seats = createStreamSlots(fixture.redis, fixture);
   const projectId = randomUUID();
   const take = () => seats.claim(request(randomUUID(), projectId));
   const answers = await Promise.all(Array.from({ length: limits.stream.perProject + 5 }, take));
@@ -41,23 +41,23 @@ test('limits a project to 1 000 streams across its keys', async () => {
 });
 
 test('a slot expires unless renewed', async () => {
-  const seats = createStreamSlots(world.redis, world);
+  const seats = createStreamSlots(fixture.redis, fixture);
   const [keyId, projectId] = [randomUUID(), randomUUID()];
   const [left, kept] = [request(keyId, projectId), request(keyId, projectId)];
   await seats.claim(left);
   await seats.claim(kept);
-  const key = redisKeys(world.instance).streamSlots('key', keyId);
-  await world.redis.zadd(key, '1', left.slotId, '1', kept.slotId);
+  const key = redisKeys(fixture.instance).streamSlots('key', keyId);
+  await fixture.redis.zadd(key, '1', left.slotId, '1', kept.slotId);
   await seats.renew([kept]);
   await seats.claim(request(keyId, projectId));
-  expect(await world.redis.zrange(key, '0', '-1')).not.toContain(left.slotId);
-  expect(await world.redis.zrange(key, '0', '-1')).toContain(kept.slotId);
-  expect(await world.redis.pttl(key)).toBeLessThanOrEqual(limits.stream.slotTtlMs);
+  expect(await fixture.redis.zrange(key, '0', '-1')).not.toContain(left.slotId);
+  expect(await fixture.redis.zrange(key, '0', '-1')).toContain(kept.slotId);
+  expect(await fixture.redis.pttl(key)).toBeLessThanOrEqual(limits.stream.slotTtlMs);
 });
 
 test('returns null while Redis is down', async () => {
   const redis = lostRedis();
-  const seats = createStreamSlots(redis, world);
+  const seats = createStreamSlots(redis, fixture);
   const slotRequest = request(randomUUID(), randomUUID());
   expect(await seats.claim(slotRequest)).toBeNull();
   await seats.renew([slotRequest]);

@@ -8,33 +8,33 @@ import { type FakeRun, fakeRun } from '../../../support/fake-run.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
+  fixture = await createWorkflowFixture();
   temporal = createTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
-    instance: world.instance,
+    instance: fixture.instance,
     publicUrl: 'https://runs.example',
     timeouts: { noCapacityMs: 60_000 },
   });
 });
 afterAll(async () => {
   await temporal?.close();
-  await world?.close();
+  await fixture?.close();
 });
 
 const canary = 'prompt-canary';
 
 function newRun(fake: FakeRun): Run {
   const runId = randomUUID();
-  world.serve(runId, fake.activities);
-  return admittedRun({ runId, prompt: canary, hostId: world.hostId });
+  fixture.serve(runId, fake.activities);
+  return admittedRun({ runId, prompt: canary, hostId: fixture.hostId });
 }
 
 const describeRaw = async ({ workflowId }: Run) =>
-  JSON.stringify((await world.client.workflow.getHandle(workflowId).describe()).raw);
+  JSON.stringify((await fixture.client.workflow.getHandle(workflowId).describe()).raw);
 
 describe('the workflow of a run', () => {
   it('starts once under concurrent starts', async () => {
@@ -43,7 +43,7 @@ describe('the workflow of a run', () => {
     await Promise.all(Array.from({ length: 10 }, () => temporal.startRun(run)));
     expect(await temporal.describe(run.workflowId)).toBe('running');
     fake.end({});
-    await world.client.workflow.getHandle(run.workflowId).result();
+    await fixture.client.workflow.getHandle(run.workflowId).result();
     expect(fake.calls.filter((name) => name === 'startSandbox')).toHaveLength(1);
   });
 
@@ -52,7 +52,7 @@ describe('the workflow of a run', () => {
     const run = newRun(fake);
     await temporal.startRun(run);
     fake.end({});
-    await world.client.workflow.getHandle(run.workflowId).result();
+    await fixture.client.workflow.getHandle(run.workflowId).result();
     expect(await temporal.startRun(run)).toBe('already');
     expect(await temporal.describe(run.workflowId)).toBe('closed');
   });
@@ -62,7 +62,7 @@ describe('the workflow of a run', () => {
     const run = newRun(fake);
     await temporal.startRun(run);
     expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('signalled');
-    await world.client.workflow.getHandle(run.workflowId).result();
+    await fixture.client.workflow.getHandle(run.workflowId).result();
     expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
     expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
     expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
@@ -85,7 +85,7 @@ describe('the workflow of a run', () => {
     const run = newRun(fake);
     await temporal.startRun(run);
     await fake.called('followRun');
-    const handle = world.client.workflow.getHandle(run.workflowId);
+    const handle = fixture.client.workflow.getHandle(run.workflowId);
     const { typedSearchAttributes } = await handle.describe();
     const found = typedSearchAttributes
       .getAll()
@@ -96,11 +96,11 @@ describe('the workflow of a run', () => {
       FlowId: run.flowId,
       TriggerType: 'api',
       RunStatus: 'running',
-      HostId: world.hostId,
+      HostId: fixture.hostId,
     });
     const details = JSON.stringify(await handle.query('__temporal_workflow_metadata'));
     expect(details).toContain('following the agent');
-    expect(details).toContain(`frs-${world.instance}-${run.runId}-1`);
+    expect(details).toContain(`frs-${fixture.instance}-${run.runId}-1`);
     const raw = Buffer.from(await describeRaw(run)).toString();
     const plain = (raw.match(/"[A-Za-z0-9+/=]{8,}"/g) ?? []).map((text) =>
       Buffer.from(text.slice(1, -1), 'base64').toString(),
@@ -121,7 +121,7 @@ describe('the workflow of a session', () => {
     return admittedRun({ runId, workflowId: `session/${runId}`, sessionId: 's', ...fields });
   };
   const signalsOf = async ({ workflowId }: Run) => {
-    const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+    const { events } = await fixture.client.workflow.getHandle(workflowId).fetchHistory();
     return events?.filter((event) => event.workflowExecutionSignaledEventAttributes).length;
   };
 
@@ -181,7 +181,7 @@ describe('listing workflows since a time', () => {
     const since = new Date();
     const runs = Array.from({ length: 5 }, () => newRun(fakeRun()));
     for (const run of runs) await temporal.startRun(run);
-    const { client, instance } = world;
+    const { client, instance } = fixture;
     const pages = () => all(workflowsSince({ client, instance }, since, 2));
     const found = async () =>
       (await pages())
@@ -234,7 +234,7 @@ describe('the workflow of a webhook', () => {
     const { runId } = newRun(fake);
     const start = () => temporal.startWebhook({ runId, firstAttempt: 3 });
     await Promise.all([start(), start()]);
-    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    const handle = fixture.client.workflow.getHandle(`webhook/${runId}/1`);
     expect(await handle.result()).toEqual({ delivered: true });
     expect(attempts).toBe(1);
     expect(await start()).toBe('already');
@@ -249,7 +249,7 @@ describe('the workflow of a webhook', () => {
     await fake.called('deliverWebhook');
     await temporal.terminate(`webhook/${runId}/1`, 'test');
     expect(await start()).toBe('started');
-    const handle = world.client.workflow.getHandle(`webhook/${runId}/1`);
+    const handle = fixture.client.workflow.getHandle(`webhook/${runId}/1`);
     expect(await handle.result()).toEqual({ delivered: true });
   });
 });
@@ -259,7 +259,7 @@ describe('an unreachable Temporal server', () => {
     const unreachable = createTemporal({
       namespace: 'default',
       connection: { address: '127.0.0.1:9' },
-      instance: world.instance,
+      instance: fixture.instance,
     });
     const start = performance.now();
     await expect(unreachable.check()).rejects.toThrow();

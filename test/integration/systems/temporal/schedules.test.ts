@@ -5,20 +5,20 @@ import { fakeRun } from '../../../support/fake-run.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../../support/workflow-fixture.ts';
 
-let world: WorkflowFixture;
+let fixture: WorkflowFixture;
 let temporal: Temporal;
 beforeAll(async () => {
-  world = await createWorkflowFixture();
-  const { instance } = world;
+  fixture = await createWorkflowFixture();
+  const { instance } = fixture;
   const connection = { address: stackEnv.temporalAddress };
   temporal = createTemporal({ instance, namespace: 'default', connection });
 }, 120_000);
 afterAll(async () => {
   await temporal.close();
-  await world.close();
+  await fixture.close();
 });
 
-const scheduleOf = (flowId: string) => world.client.schedule.getHandle(`flow/${flowId}`);
+const scheduleOf = (flowId: string) => fixture.client.schedule.getHandle(`flow/${flowId}`);
 
 describe('a flow’s schedule', { timeout: 120_000 }, () => {
   it('is created, changed and removed, and each can be repeated', async () => {
@@ -46,7 +46,7 @@ describe('a flow’s schedule', { timeout: 120_000 }, () => {
         return { outcome: 'admitted' };
       },
     });
-    world.serve(flowId, fake.activities);
+    fixture.serve(flowId, fake.activities);
     await temporal.ensureSchedule(flowId, { cron: '0 0 1 1 *', timezone: 'UTC' });
     await scheduleOf(flowId).trigger();
     await expect.poll(() => ticks, { timeout: 30_000 }).toHaveLength(2);

@@ -31,7 +31,7 @@ const unknownRun = (): MemoRun => ({
 });
 
 /** The real database, with fakes of Temporal and the engine that record their calls. */
-export function reconcilerWorld(database: TestDatabase) {
+export function createReconcilerFixture(database: TestDatabase) {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const calls: string[] = [];

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { setupFreshScenario } from '../../systems/postgres/setup-scenario.ts';
-import { reconcilerWorld } from './reconciler-fixture.ts';
+import { createReconcilerFixture } from './reconciler-fixture.ts';
 
-const { database, scene } = setupFreshScenario();
-let world: ReturnType<typeof reconcilerWorld>;
+const { database, scenario } = setupFreshScenario();
+let fixture: ReturnType<typeof createReconcilerFixture>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
-  world = reconcilerWorld(database);
+  fixture = createReconcilerFixture(database);
 });
 
 const cause = (runId: string) => ({ runId, cause: 'stopped_by_api' as const, detail: null });
@@ -17,190 +17,192 @@ const callbackUrl = 'https://receiver.example/';
 
 describe('a run that was admitted and not started', () => {
   it('is started, once', async () => {
-    const run = await scene.run();
-    await world.reconciler.pass();
-    await world.reconciler.pass();
-    expect(world.calls.filter((line) => line.startsWith('start'))).toEqual([`start ${run.runId}`]);
-    expect((await world.read(run)).workflowStartedAt).not.toBeNull();
+    const run = await scenario.run();
+    await fixture.reconciler.pass();
+    await fixture.reconciler.pass();
+    expect(fixture.calls.filter((line) => line.startsWith('start'))).toEqual([
+      `start ${run.runId}`,
+    ]);
+    expect((await fixture.read(run)).workflowStartedAt).not.toBeNull();
   });
 
   it('waits for Temporal while it is down, and other steps do not', async () => {
-    const run = await scene.run();
-    world.sandboxes.push({ runId: randomUUID(), generation: 1, hostId: 'host-here' });
-    world.deps.temporal.check = async () => {
+    const run = await scenario.run();
+    fixture.sandboxes.push({ runId: randomUUID(), generation: 1, hostId: 'host-here' });
+    fixture.deps.temporal.check = async () => {
       throw new Error('away');
     };
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([`remove ${world.sandboxes[0]?.runId}-1`]);
-    expect((await world.read(run)).workflowStartedAt).toBeNull();
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`remove ${fixture.sandboxes[0]?.runId}-1`]);
+    expect((await fixture.read(run)).workflowStartedAt).toBeNull();
   });
 
   it('is left to the next worker if this one is stopped meanwhile', async () => {
-    const run = await scene.run();
+    const run = await scenario.run();
     const stopping = new AbortController();
-    world.deps.temporal.check = async () => stopping.abort();
-    await world.reconciler.run(stopping.signal);
-    expect(world.calls).toEqual([]);
-    expect((await world.read(run)).workflowStartedAt).toBeNull();
+    fixture.deps.temporal.check = async () => stopping.abort();
+    await fixture.reconciler.run(stopping.signal);
+    expect(fixture.calls).toEqual([]);
+    expect((await fixture.read(run)).workflowStartedAt).toBeNull();
   });
 
   it('does not delay others if it cannot be started', async () => {
-    const [bad, good] = [await scene.run(), await scene.run()];
-    const { startRun } = world.deps.temporal;
-    world.deps.temporal.startRun = async (run) => {
+    const [bad, good] = [await scenario.run(), await scenario.run()];
+    const { startRun } = fixture.deps.temporal;
+    fixture.deps.temporal.startRun = async (run) => {
       if (run.runId === bad.runId) throw new Error('refused');
       return startRun(run);
     };
-    await world.reconciler.pass();
-    expect((await world.read(bad)).workflowStartedAt).toBeNull();
-    expect((await world.read(good)).workflowStartedAt).not.toBeNull();
+    await fixture.reconciler.pass();
+    expect((await fixture.read(bad)).workflowStartedAt).toBeNull();
+    expect((await fixture.read(good)).workflowStartedAt).not.toBeNull();
   });
 });
 
 describe('a cause without an end', () => {
   it('is signalled again, but not at every pass', async () => {
-    const run = await world.started(await scene.run());
-    await world.runs.recordCause(cause(run.runId));
-    await world.reconciler.pass();
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([`signal ${run.workflowId}`]);
-    world.clock.now += 61_000;
-    await world.reconciler.pass();
-    expect(world.calls).toHaveLength(2);
+    const run = await fixture.started(await scenario.run());
+    await fixture.runs.recordCause(cause(run.runId));
+    await fixture.reconciler.pass();
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`signal ${run.workflowId}`]);
+    fixture.clock.now += 61_000;
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toHaveLength(2);
   });
 
   it('ends the run with its recorded cause if the signal reaches no workflow', async () => {
-    const run = await world.started(await scene.run({ callbackUrl }));
-    world.workflows.set(run.workflowId, 'closed');
-    await world.runs.recordCause(cause(run.runId));
-    await world.reconciler.pass();
-    expect(await world.read(run)).toMatchObject({ status: 'sleep', endCause: 'stopped_by_api' });
-    expect(world.calls).toContain(`webhook ${run.runId} from 1`);
+    const run = await fixture.started(await scenario.run({ callbackUrl }));
+    fixture.workflows.set(run.workflowId, 'closed');
+    await fixture.runs.recordCause(cause(run.runId));
+    await fixture.reconciler.pass();
+    expect(await fixture.read(run)).toMatchObject({ status: 'sleep', endCause: 'stopped_by_api' });
+    expect(fixture.calls).toContain(`webhook ${run.runId} from 1`);
   });
 
   it('ends the run if its workflow does not react in time', async () => {
-    const run = await world.started(await scene.run());
-    await world.runs.recordCause(cause(run.runId));
-    world.deps.thresholds.stuckMs = 0;
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([`terminate ${run.workflowId}`]);
-    expect((await world.read(run)).endedAt).not.toBeNull();
+    const run = await fixture.started(await scenario.run());
+    await fixture.runs.recordCause(cause(run.runId));
+    fixture.deps.thresholds.stuckMs = 0;
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`terminate ${run.workflowId}`]);
+    expect((await fixture.read(run)).endedAt).not.toBeNull();
   });
 
   it('waits for its workflow to be started first', async () => {
-    const run = await scene.run();
-    await world.runs.recordCause(cause(run.runId));
-    world.deps.thresholds.unstartedMs = 60_000;
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([]);
-    expect((await world.read(run)).endedAt).toBeNull();
+    const run = await scenario.run();
+    await fixture.runs.recordCause(cause(run.runId));
+    fixture.deps.thresholds.unstartedMs = 60_000;
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([]);
+    expect((await fixture.read(run)).endedAt).toBeNull();
   });
 });
 
 describe('an active run', () => {
   it('is left alone while its workflow runs', async () => {
-    const run = await world.started(await scene.run());
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([]);
-    expect((await world.read(run)).endedAt).toBeNull();
+    const run = await fixture.started(await scenario.run());
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([]);
+    expect((await fixture.read(run)).endedAt).toBeNull();
   });
 
   it('ends as terminated by the operator after its workflow was closed, and its webhook is sent', async () => {
-    const run = await world.started(await scene.run({ callbackUrl }));
-    world.workflows.set(run.workflowId, 'closed');
-    await world.reconciler.pass();
-    expect(await world.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
-    expect(world.calls).toEqual([`webhook ${run.runId} from 1`]);
+    const run = await fixture.started(await scenario.run({ callbackUrl }));
+    fixture.workflows.set(run.workflowId, 'closed');
+    await fixture.reconciler.pass();
+    expect(await fixture.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
+    expect(fixture.calls).toEqual([`webhook ${run.runId} from 1`]);
   });
 
   it('ends when Temporal has forgotten it, and is not started again', async () => {
-    const run = await world.started(await scene.run());
-    world.workflows.delete(run.workflowId);
-    await world.reconciler.pass();
-    await world.reconciler.pass();
-    expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
-    expect(world.calls).toEqual([]);
+    const run = await fixture.started(await scenario.run());
+    fixture.workflows.delete(run.workflowId);
+    await fixture.reconciler.pass();
+    await fixture.reconciler.pass();
+    expect(await fixture.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+    expect(fixture.calls).toEqual([]);
   });
 
   it('is asked to end when it is long past its limit', async () => {
-    const run = await world.started(await scene.run({ timeoutSeconds: 60 }));
-    world.clock.now += 61_000;
-    await world.reconciler.pass();
-    expect(await world.read(run)).toMatchObject({ endCause: 'timed_out', endedAt: null });
+    const run = await fixture.started(await scenario.run({ timeoutSeconds: 60 }));
+    fixture.clock.now += 61_000;
+    await fixture.reconciler.pass();
+    expect(await fixture.read(run)).toMatchObject({ endCause: 'timed_out', endedAt: null });
   });
 });
 
 describe('a pending webhook', () => {
   beforeEach(() => {
-    world.deps.thresholds.webhookMs = 0;
+    fixture.deps.thresholds.webhookMs = 0;
   });
 
   async function endedRun() {
-    const run = await world.started(await scene.run({ callbackUrl }));
-    await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
+    const run = await fixture.started(await scenario.run({ callbackUrl }));
+    await fixture.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
     return run;
   }
 
   it('is left to its running workflow', async () => {
     await endedRun();
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([]);
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([]);
   });
 
   it('continues with the remaining attempts if that workflow is gone', async () => {
     const run = await endedRun();
-    await world.deps.webhooks.claimAttempt(run.runId, 1);
-    world.workflows.set(run.workflowId, 'closed');
-    await world.reconciler.pass();
-    expect(world.calls, 'the second is not due yet').toEqual([]);
+    await fixture.deps.webhooks.claimAttempt(run.runId, 1);
+    fixture.workflows.set(run.workflowId, 'closed');
+    await fixture.reconciler.pass();
+    expect(fixture.calls, 'the second is not due yet').toEqual([]);
     await attemptsAge(database, 2_000);
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([`webhook ${run.runId} from 2`]);
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`webhook ${run.runId} from 2`]);
   });
 
   it('is dropped when no attempt is left', async () => {
     const run = await endedRun();
     for (const attempt of [1, 2, 3, 4]) {
-      await world.deps.webhooks.claimAttempt(run.runId, attempt);
+      await fixture.deps.webhooks.claimAttempt(run.runId, attempt);
     }
     await attemptsAge(database, 30_000);
-    world.workflows.set(run.workflowId, 'closed');
-    await world.reconciler.pass();
-    expect((await world.read(run)).webhook.state).toBe('dropped');
-    expect(world.calls).toEqual([]);
+    fixture.workflows.set(run.workflowId, 'closed');
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).webhook.state).toBe('dropped');
+    expect(fixture.calls).toEqual([]);
   });
 });
 
 describe('many active runs', () => {
   it('are queried several at a time, so that a slow answer delays no other', async () => {
-    for (let made = 0; made < 4; made += 1) await world.started(await scene.run());
+    for (let made = 0; made < 4; made += 1) await fixture.started(await scenario.run());
     let queries = 0;
-    world.deps.temporal.describe = async () => {
+    fixture.deps.temporal.describe = async () => {
       queries += 1;
       await expect.poll(() => queries).toBeGreaterThan(3);
       return 'running';
     };
-    await world.reconciler.pass();
+    await fixture.reconciler.pass();
     expect(queries).toBe(4);
   });
 });
 
 describe('a sandbox', () => {
   it('is removed when its run has ended, moved to another host, or never existed', async () => {
-    const live = await world.started(await scene.run());
-    const ended = await world.started(await scene.run());
-    await world.runs.endRun({ ...cause(ended.runId), exitCode: null });
+    const live = await fixture.started(await scenario.run());
+    const ended = await fixture.started(await scenario.run());
+    await fixture.runs.endRun({ ...cause(ended.runId), exitCode: null });
     const unknown = randomUUID();
     const here = { generation: 1, hostId: 'host-here' };
-    world.sandboxes.push(
+    fixture.sandboxes.push(
       { runId: live.runId, ...here },
       { runId: live.runId, ...here, generation: 0 },
       { runId: ended.runId, ...here },
       { runId: unknown, ...here },
       { runId: unknown, ...here, hostId: 'host-elsewhere' },
     );
-    await world.reconciler.pass();
-    expect(world.calls).toEqual([
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([
       `remove ${live.runId}-0`,
       `remove ${ended.runId}-1`,
       `remove ${unknown}-1`,
@@ -210,25 +212,25 @@ describe('a sandbox', () => {
 
 describe('two workers', () => {
   it('never reconcile at the same time', async () => {
-    for (let made = 0; made < 5; made++) await scene.run();
+    for (let made = 0; made < 5; made++) await scenario.run();
     const comparing = new Set<string>();
     let together = 0;
     const reconcilerOn = (hostId: string) => {
-      const startRun: typeof world.deps.temporal.startRun = async (run) => {
+      const startRun: typeof fixture.deps.temporal.startRun = async (run) => {
         comparing.add(hostId);
         together = Math.max(together, comparing.size);
         await new Promise((resolve) => setTimeout(resolve, 20));
         comparing.delete(hostId);
-        return world.deps.temporal.startRun(run);
+        return fixture.deps.temporal.startRun(run);
       };
       return createReconciler({
-        ...world.deps,
+        ...fixture.deps,
         hostId,
-        temporal: { ...world.deps.temporal, startRun },
+        temporal: { ...fixture.deps.temporal, startRun },
       });
     };
     await Promise.all([reconcilerOn('host-here').pass(), reconcilerOn('host-elsewhere').pass()]);
     expect(together).toBe(1);
-    expect(world.calls).toHaveLength(5);
+    expect(fixture.calls).toHaveLength(5);
   });
 });

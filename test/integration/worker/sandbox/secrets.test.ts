@@ -10,7 +10,7 @@ import { testSealer } from '../../../support/database.ts';
 import { callSocket } from '../../../support/socket-client.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { useDatabase } from '../../../support/use-database.ts';
-import { follow, supervisorWorld } from './supervisor-fixture.ts';
+import { createSupervisorFixture, follow } from './supervisor-fixture.ts';
 
 const database = useDatabase();
 
@@ -33,8 +33,8 @@ const secrets = {
 };
 
 test('the agent receives all of it, and none of it stays on disk, in the engine or in the log', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
   const prompt = `canary-prompt @agent ${JSON.stringify([
     ...['RUN_TOKEN', 'FLOW_TOKEN', 'FLOW_CTX_TEAM', 'ANTHROPIC_API_KEY'].map((env) => ({ env })),
     { systemPrompt: true },
@@ -44,9 +44,9 @@ test('the agent receives all of it, and none of it stays on disk, in the engine 
     { http: { url: 'http://localhost/control/config', socketPath: '/run/egress/x' } },
     { hang: true },
   ])}`;
-  const ref = await world.run([], { prompt, config }, { secrets });
+  const ref = await fixture.run([], { prompt, config }, { secrets });
   await supervisor.start(ref);
-  const logText = async () => JSON.stringify(await world.log(ref));
+  const logText = async () => JSON.stringify(await fixture.log(ref));
   await expect.poll(logText, { timeout: 30_000 }).toContain('⎿ 410');
   const text = await logText();
   for (const canary of ['env', 'flow', 'context', 'system-prompt', 'header', 'path']) {
@@ -55,22 +55,22 @@ test('the agent receives all of it, and none of it stays on disk, in the engine 
   expect(text).toContain('ANTHROPIC_API_KEY=sandbox');
   expect(text).not.toContain('operator-key');
 
-  const [container] = await world.sandboxes.list();
+  const [container] = await fixture.sandboxes.list();
   const inspected = await run('docker', ['inspect', container?.containerId ?? '']);
   expect(inspected).not.toMatch(/canary|operator-key/);
   // The agent's own output and transcript are exempt.
-  const { root, spool, config: transcripts } = foldersOf(world.dataDir, ref);
+  const { root, spool, config: transcripts } = foldersOf(fixture.dataDir, ref);
   const found = (await run('grep', ['-rlE', 'canary|operator-key', root])).trim().split('\n');
   const byOthers = found.filter((path) => !path.startsWith(spool) && !path.startsWith(transcripts));
   expect(byOthers).toEqual([]);
-  expect(world.logged.join('')).not.toMatch(/canary|operator-key/);
+  expect(fixture.logged.join('')).not.toMatch(/canary|operator-key/);
   expect(await createRunConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
 });
 
 test('the network of a run is that of its flow and of the run’s servers, also after a restart', async () => {
-  const world = await supervisorWorld(database.pool);
-  const first = world.process();
-  const ref = await world.run(
+  const fixture = await createSupervisorFixture(database.pool);
+  const first = fixture.process();
+  const ref = await fixture.run(
     [
       { waitForFile: '/workspace/go' },
       { connectProxy: 'mcp.test:443' },
@@ -83,30 +83,30 @@ test('the network of a run is that of its flow and of the run’s servers, also 
   );
   await first.start(ref);
   await expect
-    .poll(async () => (await world.find(ref)).agentStatus, { timeout: 30_000 })
+    .poll(async () => (await fixture.find(ref)).agentStatus, { timeout: 30_000 })
     .toBe('working');
   await first.close();
 
   const lookups: string[] = [];
-  const second = world.process(
+  const second = fixture.process(
     {},
     // No name resolves here; only permitted names are looked up.
     { lookup: async (host) => (lookups.push(host), []) },
   );
   await second.adoptExisting();
-  await world.touch(ref, 'go');
+  await fixture.touch(ref, 'go');
   await follow(second, ref);
   expect(lookups).toEqual(['mcp.test', 'flow-mcp.test', 'allowed.test']);
-  expect(world.logged.join('')).toContain('"host":"other.test","port":443,"reason":"policy"');
+  expect(fixture.logged.join('')).toContain('"host":"other.test","port":443,"reason":"policy"');
 });
 
 test('the socket is closed when the run has ended', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
-  const ref = await world.run([]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
+  const ref = await fixture.run([]);
   await supervisor.start(ref);
   await follow(supervisor, ref);
-  const { socketFile } = foldersOf(world.dataDir, ref);
+  const { socketFile } = foldersOf(fixture.dataDir, ref);
   await expect(callSocket(socketFile, { path: '/control/config' })).rejects.toThrow();
 });
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { useDatabase } from '../../../support/use-database.ts';
-import { follow, supervisorWorld } from './supervisor-fixture.ts';
+import { createSupervisorFixture, follow } from './supervisor-fixture.ts';
 
 const database = useDatabase();
 
@@ -11,19 +11,21 @@ const retry = { timeout: 30_000 };
 const times = { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 600_000 };
 
 test('releases its sandbox as soon as a write is rejected', async () => {
-  const world = await supervisorWorld(database.pool);
-  const first = world.process({ times });
-  const ref = await world.run([{ say: 'before' }, { waitForFile: 'go' }, { say: 'after' }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const first = fixture.process({ times });
+  const ref = await fixture.run([{ say: 'before' }, { waitForFile: 'go' }, { say: 'after' }]);
   await first.start(ref);
   const texts = async () =>
-    (await world.log(ref)).flatMap(({ data }) => data.match(/"text":"(before|after)"/)?.[1] ?? []);
+    (await fixture.log(ref)).flatMap(
+      ({ data }) => data.match(/"text":"(before|after)"/)?.[1] ?? [],
+    );
   await expect.poll(texts, retry).toEqual(['before']);
-  const second = world.process();
+  const second = fixture.process();
   await second.adoptExisting();
   expect(first.live()).toEqual([ref]);
   const followed = follow(first, ref);
   followed.catch(() => undefined); // awaited below
-  await world.touch(ref, 'go');
+  await fixture.touch(ref, 'go');
   await expect.poll(first.live, retry).toEqual([]);
   await expect(followed).rejects.toThrow('the lease is lost');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });

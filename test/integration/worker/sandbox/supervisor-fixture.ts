@@ -32,7 +32,7 @@ import { createScenario } from '../../../support/database-records.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
 /** A host with the real engine, database and scripted agent. Its process can be restarted. */
-export interface SupervisorWorld {
+export interface SupervisorFixture {
   hostId: string;
   dataDir: string;
   sandboxes: Sandboxes;
@@ -57,7 +57,7 @@ export interface SupervisorWorld {
 export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<RunEnd> =>
   supervisor.follow(ref, new AbortController().signal);
 
-export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
+export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFixture> {
   const instance = `t${randomBytes(4).toString('hex')}`;
   const { dockerHost, sandboxRuntime: runtime } = stackEnv;
   const sandboxes = openDocker({ dockerHost, instance, runtime }).sandboxes;
@@ -76,7 +76,7 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
     files: createFileStore(pool),
     blobs: createBlobStore(pool),
   };
-  const published: SupervisorWorld['published'] = [];
+  const published: SupervisorFixture['published'] = [];
   const trees: string[] = [];
   const logged: string[] = [];
   const supervisors: Supervisor[] = [];
@@ -124,9 +124,9 @@ export async function supervisorWorld(pool: Pool): Promise<SupervisorWorld> {
   ): Promise<SandboxRef> {
     const hosts = createHostStore(pool);
     await hosts.renew({ hostId, name: 'test', capacity: 1_000 });
-    const scene = await createScenario(pool, testSealer, { flow: { runner: hostId, ...flow } });
+    const scenario = await createScenario(pool, testSealer, { flow: { runner: hostId, ...flow } });
     const prompt = `@agent ${JSON.stringify(steps)}`;
-    const { runId, generation } = await scene.run({ prompt, ...given });
+    const { runId, generation } = await scenario.run({ prompt, ...given });
     return { runId, generation };
   }
 

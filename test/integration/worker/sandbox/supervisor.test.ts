@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DockerError } from '../../../../systems/docker/docker-error.ts';
 import { useDatabase } from '../../../support/use-database.ts';
-import { follow, supervisorWorld } from './supervisor-fixture.ts';
+import { createSupervisorFixture, follow } from './supervisor-fixture.ts';
 
 const database = useDatabase();
 
 test('a run from start to end has its frames and files, and leaves nothing behind', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
-  const ref = await world.run([
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
+  const ref = await fixture.run([
     { say: 'Grüße' },
     { write: { path: 'notes/hello.txt', content: 'hello' } },
     { result: { result: 'done' } },
@@ -24,27 +24,27 @@ test('a run from start to end has its frames and files, and leaves nothing behin
   await supervisor.remove(ref);
   await supervisor.remove(ref);
 
-  const run = await world.find(ref);
+  const run = await fixture.find(ref);
   expect(run).toMatchObject({ agentStatus: 'idle', result: 'done', endCause: 'completed' });
-  const log = await world.log(ref);
+  const log = await fixture.log(ref);
   expect(log[0]).toMatchObject({ seq: 1, event: 'agent_status', data: '{"status":"idle"}' });
   expect(log.map(({ event }) => event)).toEqual(
     expect.arrayContaining(['system', 'assistant', 'result', 'output']),
   );
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
-  expect(world.published.flatMap(({ frames }) => frames)).toEqual(log);
-  expect(world.trees.at(-1)).toContain('"path":"notes/hello.txt"');
-  const [file] = await world.files.list(ref.runId, { limit: 10 });
+  expect(fixture.published.flatMap(({ frames }) => frames)).toEqual(log);
+  expect(fixture.trees.at(-1)).toContain('"path":"notes/hello.txt"');
+  const [file] = await fixture.files.list(ref.runId, { limit: 10 });
   expect(file).toMatchObject({ path: 'notes/hello.txt', size: 5, scope: 'run' });
-  expect(await world.sandboxes.list()).toEqual([]);
-  expect(readdirSync(join(world.dataDir, 'r'))).toEqual([]);
-  expect(readdirSync(join(world.dataDir, 's'))).toEqual([]);
+  expect(await fixture.sandboxes.list()).toEqual([]);
+  expect(readdirSync(join(fixture.dataDir, 'r'))).toEqual([]);
+  expect(readdirSync(join(fixture.dataDir, 's'))).toEqual([]);
 });
 
 test('a process that is killed leaves the sandbox running, and the next one continues from there', async () => {
-  const world = await supervisorWorld(database.pool);
-  const first = world.process();
-  const ref = await world.run([
+  const fixture = await createSupervisorFixture(database.pool);
+  const first = fixture.process();
+  const ref = await fixture.run([
     { lines: 4_000, seed: 3, longEvery: 50 },
     { waitForFile: '/workspace/go' },
     { lines: 4_000, seed: 4, longEvery: 50 },
@@ -52,16 +52,16 @@ test('a process that is killed leaves the sandbox running, and the next one cont
   await first.start(ref);
   const lost = follow(first, ref);
   lost.catch(() => undefined);
-  await expect.poll(async () => (await world.find(ref)).lastSeq).toBeGreaterThan(1_000);
+  await expect.poll(async () => (await fixture.find(ref)).lastSeq).toBeGreaterThan(1_000);
   await first.close();
   await expect(lost).rejects.toThrow('shutting down');
 
-  const second = world.process();
+  const second = fixture.process();
   await second.adoptExisting();
   expect(second.live()).toEqual([ref]);
-  await world.touch(ref, 'go');
+  await fixture.touch(ref, 'go');
   expect(await follow(second, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
-  const log = await world.log(ref);
+  const log = await fixture.log(ref);
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   expect(log.filter(({ event }) => event === 'assistant')).toHaveLength(8_000);
 }, 90_000);
@@ -70,10 +70,10 @@ test.each([
   ['runtime_missing', 'the configured container runtime is not installed on this host'],
   ['runtime_unusable', 'the configured container runtime does not work on this host'],
 ] as const)('a host with %s starts no sandbox, and fails permanently', async (code, detail) => {
-  const world = await supervisorWorld(database.pool);
+  const fixture = await createSupervisorFixture(database.pool);
   const ensureCreated = () => Promise.reject(new DockerError(code, 'docker: no runsc'));
-  const supervisor = world.process({ sandboxes: { ...world.sandboxes, ensureCreated } });
-  const ref = await world.run([{ say: 'never' }]);
+  const supervisor = fixture.process({ sandboxes: { ...fixture.sandboxes, ensureCreated } });
+  const ref = await fixture.run([{ say: 'never' }]);
   await expect(supervisor.start(ref)).rejects.toMatchObject({
     name: 'SandboxStartError',
     permanent: true,

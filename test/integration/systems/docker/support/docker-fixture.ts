@@ -24,7 +24,7 @@ import { type FakeHost, fakeHost } from '../../../../support/fake-host.ts';
 import { stackEnv } from '../../../../support/stack-env.ts';
 
 /** Real containers under a separate instance label; `close` removes everything they leave. */
-export interface DockerWorld {
+export interface DockerFixture {
   engine: Engine;
   runtimes: RuntimeSelector;
   sandboxes: Sandboxes;
@@ -44,7 +44,7 @@ interface Running {
   untilExited(): Promise<ContainerState>;
 }
 
-export function dockerWorld(): DockerWorld {
+export function createDockerFixture(): DockerFixture {
   const instance = `t${randomBytes(4).toString('hex')}`;
   const { dockerHost, sandboxRuntime: runtime } = stackEnv;
   const docker = openDocker({ dockerHost, instance, runtime });

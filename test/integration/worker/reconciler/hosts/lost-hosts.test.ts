@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { reconcilerWorld } from '../reconciler-fixture.ts';
+import { createReconcilerFixture } from '../reconciler-fixture.ts';
 
-const { database, scene } = setupFreshScenario();
-let world: ReturnType<typeof reconcilerWorld>;
+const { database, scenario } = setupFreshScenario();
+let fixture: ReturnType<typeof createReconcilerFixture>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts cascade');
-  world = reconcilerWorld(database);
+  fixture = createReconcilerFixture(database);
 });
 
 describe('a host without a heartbeat for long', () => {
   async function runOnSilentHost() {
-    await world.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
-    const run = await world.started(await scene.run());
+    await fixture.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
+    const run = await fixture.started(await scenario.run());
     expect(run.hostId).toBe('silent');
     await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
     return run;
@@ -20,40 +20,40 @@ describe('a host without a heartbeat for long', () => {
 
   /** Time in which this host's heartbeats reach Postgres. */
   function passTime(ms: number): void {
-    world.renewals.renewed();
+    fixture.renewals.renewed();
     for (let passedMs = 0; passedMs < ms; passedMs += 5_000) {
-      world.clock.now += 5_000;
-      world.renewals.renewed();
+      fixture.clock.now += 5_000;
+      fixture.renewals.renewed();
     }
   }
 
   it('loses its runs, after it had time for a heartbeat since this worker’s start', async () => {
     const run = await runOnSilentHost();
     passTime(25_000);
-    await world.reconciler.pass();
-    expect((await world.read(run)).endedAt).toBeNull();
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).endedAt).toBeNull();
     passTime(5_000);
-    await world.reconciler.pass();
-    expect(await world.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+    await fixture.reconciler.pass();
+    expect(await fixture.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   });
 
   it('is declared lost even if the pass over the other steps takes long', async () => {
     const run = await runOnSilentHost();
     for (let passed = 0; passed < 2; passed += 1) {
-      await world.reconciler.pass();
+      await fixture.reconciler.pass();
       passTime(20_000);
     }
-    await world.reconciler.pass();
-    expect((await world.read(run)).endedAt).not.toBeNull();
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).endedAt).not.toBeNull();
   });
 
   it('is not declared lost right after a time in which no heartbeat was possible', async () => {
     const run = await runOnSilentHost();
     passTime(30_000);
-    world.clock.now += 600_000;
-    await world.reconciler.pass();
-    world.renewals.renewed();
-    await world.reconciler.pass();
-    expect((await world.read(run)).endedAt).toBeNull();
+    fixture.clock.now += 600_000;
+    await fixture.reconciler.pass();
+    fixture.renewals.renewed();
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).endedAt).toBeNull();
   });
 });

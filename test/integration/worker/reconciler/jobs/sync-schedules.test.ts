@@ -3,18 +3,18 @@ import type { Flow } from '../../../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
-import { reconcilerWorld } from '../reconciler-fixture.ts';
+import { createReconcilerFixture } from '../reconciler-fixture.ts';
 
 let database: TestDatabase;
-let world: ReturnType<typeof reconcilerWorld>;
+let fixture: ReturnType<typeof createReconcilerFixture>;
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = reconcilerWorld(database);
+  fixture = createReconcilerFixture(database);
 });
 afterAll(() => database?.drop());
 
 const daily = { cron: '0 9 * * *', timezone: 'UTC' };
-const callsFor = ({ flowId }: Flow, { calls: asked } = world) =>
+const callsFor = ({ flowId }: Flow, { calls: asked } = fixture) =>
   asked.filter((line) => line.includes(flowId));
 const flows = () => createFlowStore(database.pool, testSealer);
 const newFlow = async () =>
@@ -24,52 +24,52 @@ const newFlow = async () =>
 test('a schedule is synced to Temporal once per change, and deleted once', async () => {
   const flow = await newFlow();
   const plain = (await createScenario(database.pool, testSealer)).flow;
-  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
   expect(callsFor(flow)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
   await flows().change(flow.flowId, () => ({
     schedule: { cron: '1 9 * * *', timezone: 'Europe/Berlin' },
   }));
-  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
   expect(callsFor(flow).slice(1)).toEqual([`schedule ${flow.flowId} 1 9 * * * Europe/Berlin`]);
   await flows().change(flow.flowId, () => ({ schedule: null }));
-  for (let count = 0; count < 2; count += 1) await world.reconciler.pass();
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
   await flows().change(flow.flowId, () => ({ name: 'Renamed' }));
-  await world.reconciler.pass();
+  await fixture.reconciler.pass();
   expect(callsFor(flow).slice(2)).toEqual([`unschedule ${flow.flowId}`]);
   expect(callsFor(plain)).toEqual([]);
 });
 
 test('retries a failed sync, without delaying other flows', async () => {
   const [bad, good] = [await newFlow(), await newFlow()];
-  const { ensureSchedule } = world.deps.temporal;
-  world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
     if (flowId === bad.flowId) throw new Error('away');
     return ensureSchedule(flowId, schedule);
   };
-  await world.reconciler.pass();
+  await fixture.reconciler.pass();
   expect([callsFor(bad).length, callsFor(good).length]).toEqual([0, 1]);
-  world.deps.temporal.ensureSchedule = ensureSchedule;
-  await world.reconciler.pass();
+  fixture.deps.temporal.ensureSchedule = ensureSchedule;
+  await fixture.reconciler.pass();
   expect([callsFor(bad).length, callsFor(good).length]).toEqual([1, 1]);
 });
 
 test('a starting worker syncs all schedules once, in case Temporal has lost them', async () => {
   const flow = await newFlow();
-  await world.reconciler.pass();
-  const next = reconcilerWorld(database);
+  await fixture.reconciler.pass();
+  const next = createReconcilerFixture(database);
   for (let count = 0; count < 2; count += 1) await next.reconciler.pass();
   expect(callsFor(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
 });
 
 test('a change during a sync is synced too', async () => {
   const flow = await newFlow();
-  const { ensureSchedule } = world.deps.temporal;
-  world.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
     await flows().change(flowId, () => ({ schedule: null }));
-    world.deps.temporal.ensureSchedule = ensureSchedule;
+    fixture.deps.temporal.ensureSchedule = ensureSchedule;
     return ensureSchedule(flowId, schedule);
   };
-  for (let count = 0; count < 3; count += 1) await world.reconciler.pass();
+  for (let count = 0; count < 3; count += 1) await fixture.reconciler.pass();
   expect(callsFor(flow)).toEqual([
     `schedule ${flow.flowId} 0 9 * * * UTC`,
     `unschedule ${flow.flowId}`,

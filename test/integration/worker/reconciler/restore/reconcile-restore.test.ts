@@ -3,13 +3,13 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
 import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { reconcilerWorld } from '../reconciler-fixture.ts';
+import { createReconcilerFixture } from '../reconciler-fixture.ts';
 
-const { database, scene } = setupFreshScenario();
-let world: ReturnType<typeof reconcilerWorld>;
+const { database, scenario } = setupFreshScenario();
+let fixture: ReturnType<typeof createReconcilerFixture>;
 beforeEach(async () => {
   await database.pool.query('truncate runs, hosts, restores cascade');
-  world = reconcilerWorld(database);
+  fixture = createReconcilerFixture(database);
 });
 
 const callbackUrl = 'https://receiver.example/';
@@ -24,17 +24,17 @@ async function restored(agoMs = 0): Promise<void> {
 
 /** The log lines with that event since the call. */
 function watchLog(level: 'info' | 'warn', name: string): () => unknown[] {
-  const calls = vi.spyOn(world.deps.logger, level).mock.calls;
+  const calls = vi.spyOn(fixture.deps.logger, level).mock.calls;
   return () => calls.filter(([, message]) => message === name).map(([about]) => about);
 }
 
 const isSettled = async (): Promise<boolean> =>
-  (await world.deps.reconcile.pendingRestore()) === null;
+  (await fixture.deps.reconcile.pendingRestore()) === null;
 
 /** A session that is active in the backup, and whose workflow has ended since. */
 async function endedSession(): Promise<Run> {
-  const run = await world.started(await scene.session());
-  world.workflows.set(run.workflowId, 'closed');
+  const run = await fixture.started(await scenario.session());
+  fixture.workflows.set(run.workflowId, 'closed');
   return run;
 }
 
@@ -54,146 +54,146 @@ function expectEnded(run: Run): void {
 }
 
 it('ends a run that was active in the backup, once, in every state of its workflow', async () => {
-  const over = await world.started(await scene.run({ callbackUrl }));
-  const lost = await world.started(await scene.run());
-  const running = await world.started(await scene.run());
-  world.workflows.set(over.workflowId, 'closed');
-  world.workflows.delete(lost.workflowId);
+  const over = await fixture.started(await scenario.run({ callbackUrl }));
+  const lost = await fixture.started(await scenario.run());
+  const running = await fixture.started(await scenario.run());
+  fixture.workflows.set(over.workflowId, 'closed');
+  fixture.workflows.delete(lost.workflowId);
   await restored();
-  await world.reconciler.pass();
-  for (const run of [over, lost]) expectEnded(await world.read(run));
-  expect(world.calls).toContain(`webhook ${over.runId} from 1`);
+  await fixture.reconciler.pass();
+  for (const run of [over, lost]) expectEnded(await fixture.read(run));
+  expect(fixture.calls).toContain(`webhook ${over.runId} from 1`);
   // Its workflow stops it and ends it with the recorded cause.
-  expect(world.calls).toContain(`signal ${running.workflowId}`);
-  expect(await world.read(running)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
+  expect(fixture.calls).toContain(`signal ${running.workflowId}`);
+  expect(await fixture.read(running)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
 });
 
 it('ends a session that has ended meanwhile as such, also if the first query fails', async () => {
   const [compared, failedFirst] = [await endedSession(), await endedSession()];
-  const { describe } = world.deps.temporal;
-  world.deps.temporal.describe = async (id) => {
+  const { describe } = fixture.deps.temporal;
+  fixture.deps.temporal.describe = async (id) => {
     if (id === failedFirst.workflowId) throw new Error('not now');
     return describe(id);
   };
   await restored(61_000);
-  await world.reconciler.pass();
-  expect(await world.read(compared)).toMatchObject(endedMeanwhile);
-  expect((await world.read(failedFirst)).endedAt).toBeNull();
+  await fixture.reconciler.pass();
+  expect(await fixture.read(compared)).toMatchObject(endedMeanwhile);
+  expect((await fixture.read(failedFirst)).endedAt).toBeNull();
   // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
   // The reconciler must not treat it as lost: only the comparison determines its end.
   let calls = 0;
-  world.deps.temporal.describe = async (id) => {
+  fixture.deps.temporal.describe = async (id) => {
     calls += 1;
     if (calls === 1) throw new Error('not now');
     return describe(id);
   };
-  await world.reconciler.pass();
-  expect((await world.read(failedFirst)).endedAt).toBeNull();
-  await world.reconciler.pass();
-  expect(await world.read(failedFirst)).toMatchObject(endedMeanwhile);
+  await fixture.reconciler.pass();
+  expect((await fixture.read(failedFirst)).endedAt).toBeNull();
+  await fixture.reconciler.pass();
+  expect(await fixture.read(failedFirst)).toMatchObject(endedMeanwhile);
 });
 
 it('logs the comparison once, when it admits all requests', async () => {
   const compared = watchLog('info', 'restore_reconciled');
   await restored();
-  await world.reconciler.pass();
+  await fixture.reconciler.pass();
   expect([await isSettled(), compared()]).toEqual([false, []]);
   const text = `update restores set restored_at = restored_at - interval '61 s'`;
   await database.pool.query(text);
-  for (let pass = 0; pass < 2; pass += 1) await world.reconciler.pass();
+  for (let pass = 0; pass < 2; pass += 1) await fixture.reconciler.pass();
   expect([await isSettled(), compared().length]).toEqual([true, 1]);
 });
 
 it('keeps the cause that a run in the backup was about to end for', async () => {
-  const run = await world.started(await scene.run());
-  await world.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
-  world.workflows.set(run.workflowId, 'closed');
+  const run = await fixture.started(await scenario.run());
+  await fixture.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
+  fixture.workflows.set(run.workflowId, 'closed');
   await restored();
-  await world.reconciler.pass();
-  expect(await world.read(run)).toMatchObject({ endCause: 'stopped_by_api', status: 'sleep' });
+  await fixture.reconciler.pass();
+  expect(await fixture.read(run)).toMatchObject({ endCause: 'stopped_by_api', status: 'sleep' });
 });
 
 it('terminates the workflows of runs missing in the backup, and repeats it for a minute', async () => {
-  const known = await world.started(await scene.run());
-  world.workflows.set('run/unknown', 'running');
+  const known = await fixture.started(await scenario.run());
+  fixture.workflows.set('run/unknown', 'running');
   await restored(61_000);
-  await world.reconciler.pass();
-  expect(world.calls.filter((line) => line.startsWith('terminate'))).toEqual([
+  await fixture.reconciler.pass();
+  expect(fixture.calls.filter((line) => line.startsWith('terminate'))).toEqual([
     'terminate run/unknown',
   ]);
-  expect(world.workflows.get(known.workflowId)).toBe('running');
+  expect(fixture.workflows.get(known.workflowId)).toBe('running');
   expect(await isSettled()).toBe(false);
-  await world.reconciler.pass();
+  await fixture.reconciler.pass();
   expect(await isSettled()).toBe(true);
-  world.workflows.set('run/later', 'running');
-  await world.reconciler.pass();
-  expect(world.calls).not.toContain('terminate run/later');
+  fixture.workflows.set('run/later', 'running');
+  await fixture.reconciler.pass();
+  expect(fixture.calls).not.toContain('terminate run/later');
 });
 
 it('imports a run missing in the backup as ended, after its workflow has ended', async () => {
-  const { flow, projectId } = scene;
+  const { flow, projectId } = scenario;
   const about = { flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 } as const;
   const [running, over] = [randomUUID(), randomUUID()];
   const strange = { ...about, runId: randomUUID(), flowId: randomUUID() };
-  world.workflows.set(`run/${running}`, 'running').set(`run/${over}`, 'closed');
-  world.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
-  for (const runId of [running, over]) world.memos.set(`run/${runId}`, { ...about, runId });
-  world.memos.set('run/of-a-lost-flow', strange);
+  fixture.workflows.set(`run/${running}`, 'running').set(`run/${over}`, 'closed');
+  fixture.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
+  for (const runId of [running, over]) fixture.memos.set(`run/${runId}`, { ...about, runId });
+  fixture.memos.set('run/of-a-lost-flow', strange);
   await restored(61_000);
-  await world.reconciler.pass();
-  expect(world.calls).toContain(`terminate run/${running}`);
-  expect(world.calls).not.toContain(`terminate run/${over}`);
+  await fixture.reconciler.pass();
+  expect(fixture.calls).toContain(`terminate run/${running}`);
+  expect(fixture.calls).not.toContain(`terminate run/${over}`);
   for (const runId of [running, over])
-    expect(await world.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
+    expect(await fixture.runs.find(runId)).toMatchObject({ endCause: 'lost_in_restore' });
   expect(await isSettled()).toBe(false);
-  await world.reconciler.pass();
+  await fixture.reconciler.pass();
   expect(await isSettled()).toBe(true);
 });
 
 it('does not import a run whose workflow could not be terminated', async () => {
   const runId = randomUUID();
-  const { flow, projectId } = scene;
-  world.workflows.set(`run/${runId}`, 'running');
-  world.memos.set(`run/${runId}`, {
+  const { flow, projectId } = scenario;
+  fixture.workflows.set(`run/${runId}`, 'running');
+  fixture.memos.set(`run/${runId}`, {
     ...{ runId, flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 },
   });
-  world.deps.temporal.terminate = () => Promise.reject(new Error('not now'));
+  fixture.deps.temporal.terminate = () => Promise.reject(new Error('not now'));
   await restored(61_000);
-  await world.reconciler.pass();
-  expect(await world.runs.find(runId)).toBeNull();
+  await fixture.reconciler.pass();
+  expect(await fixture.runs.find(runId)).toBeNull();
   expect(await isSettled()).toBe(false);
 });
 
 it('continues a webhook after its last attempt, however many attempts are missing', async () => {
-  const run = await world.started(await scene.run({ callbackUrl }));
-  await world.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
-  for (const attempt of [1, 3]) await world.deps.webhooks.claimAttempt(run.runId, attempt);
+  const run = await fixture.started(await scenario.run({ callbackUrl }));
+  await fixture.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
+  for (const attempt of [1, 3]) await fixture.deps.webhooks.claimAttempt(run.runId, attempt);
   await attemptsAge(database, 30_000);
-  world.workflows.set(run.workflowId, 'closed');
+  fixture.workflows.set(run.workflowId, 'closed');
   await restored();
-  world.deps.thresholds.webhookMs = 0;
-  await world.reconciler.pass();
-  expect(world.calls).toContain(`webhook ${run.runId} from 4`);
+  fixture.deps.thresholds.webhookMs = 0;
+  await fixture.reconciler.pass();
+  expect(fixture.calls).toContain(`webhook ${run.runId} from 4`);
 });
 
 it('continues a webhook after the attempts that its terminated workflow had made', async () => {
-  const run = await world.started(await scene.run({ callbackUrl }));
-  world.workflows.set(run.workflowId, 'closed');
-  world.deps.temporal.webhookAttempts = async () => 3;
+  const run = await fixture.started(await scenario.run({ callbackUrl }));
+  fixture.workflows.set(run.workflowId, 'closed');
+  fixture.deps.temporal.webhookAttempts = async () => 3;
   await restored();
-  await world.reconciler.pass();
-  expect(world.calls).toContain(`webhook ${run.runId} from 4`);
+  await fixture.reconciler.pass();
+  expect(fixture.calls).toContain(`webhook ${run.runId} from 4`);
 });
 
 it('ends no workflow of a database that was not restored', async () => {
-  world.workflows.set('run/unknown', 'running');
-  await world.reconciler.pass();
-  expect(world.calls).toEqual([]);
+  fixture.workflows.set('run/unknown', 'running');
+  await fixture.reconciler.pass();
+  expect(fixture.calls).toEqual([]);
 });
 
 it('never issues a lease token again that was issued since the backup', async () => {
-  const run = await scene.run();
+  const run = await scenario.run();
   const read = async () => {
     const text =
       'select lease_token as token, lease_owner as owner from run_logs where run_id = $1';
@@ -208,11 +208,11 @@ it.each([
   ['its own workflow', { hasCompleted: async () => true }],
   ['another', { startWebhook: async () => 'already' as const }],
 ])('drops a webhook that %s has dealt with since', async (_, temporal) => {
-  const run = await world.started(await scene.run({ callbackUrl }));
-  world.workflows.set(run.workflowId, 'closed');
-  Object.assign(world.deps.temporal, temporal);
+  const run = await fixture.started(await scenario.run({ callbackUrl }));
+  fixture.workflows.set(run.workflowId, 'closed');
+  Object.assign(fixture.deps.temporal, temporal);
   await restored();
-  await world.reconciler.pass();
-  expect((await world.read(run)).webhook.state).toBe('dropped');
-  expect(world.calls.filter((line) => line.startsWith('webhook'))).toEqual([]);
+  await fixture.reconciler.pass();
+  expect((await fixture.read(run)).webhook.state).toBe('dropped');
+  expect(fixture.calls.filter((line) => line.startsWith('webhook'))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { useDatabase } from '../../../../support/use-database.ts';
-import { assistant, framesOf, plain, tailWorld } from './tail-fixture.ts';
+import { assistant, createTailFixture, framesOf, plain } from './tail-fixture.ts';
 
 const database = useDatabase();
 
@@ -33,28 +33,28 @@ const poison: [string, string | Buffer][] = [
 ];
 
 test.each(poison)('%s does not block later output', async (_name, line) => {
-  const world = await tailWorld(database.pool);
+  const fixture = await createTailFixture(database.pool);
   const failures: unknown[] = [];
-  const tail = await world.tail({ onFailure: (error) => void failures.push(error) });
-  await world.write(Buffer.concat([Buffer.from(line), Buffer.from(`\n${assistant('after')}\n`)]));
+  const tail = await fixture.tail({ onFailure: (error) => void failures.push(error) });
+  await fixture.write(Buffer.concat([Buffer.from(line), Buffer.from(`\n${assistant('after')}\n`)]));
   await tail.readToEnd();
   expect(failures).toEqual([]);
-  const log = plain(await world.log());
+  const log = plain(await fixture.log());
   expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));
   expect(log.map(({ event }) => event)).not.toContain('finished');
 });
 
 test('truncates and marks a line over the limit, in bounded memory, and counts it in full', async () => {
-  const world = await tailWorld(database.pool);
-  const tail = await world.tail();
+  const fixture = await createTailFixture(database.pool);
+  const tail = await fixture.tail();
   const before = process.memoryUsage().rss;
   const piece = Buffer.alloc(1024 ** 2, 'x');
-  await world.write('{"type":"assistant","x":"');
-  for (let i = 0; i < 50; i += 1) await world.write(piece);
-  await world.write(`"}\n${assistant('after')}\n`);
+  await fixture.write('{"type":"assistant","x":"');
+  for (let i = 0; i < 50; i += 1) await fixture.write(piece);
+  await fixture.write(`"}\n${assistant('after')}\n`);
   await tail.readToEnd();
   expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 ** 2);
-  const log = plain(await world.log());
+  const log = plain(await fixture.log());
   const cut = log.find(({ event }) => event === 'line_cut');
   expect(JSON.parse(cut?.data ?? '{}')).toMatchObject({ bytes: 50 * 1024 ** 2 + 28 });
   expect(log.slice(-2)).toEqual(framesOf([assistant('after')]));

@@ -21,7 +21,7 @@ import { testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
 
 /** A run with a spool written by the test, and independent tails of it. */
-interface TailWorld {
+interface TailFixture {
   runId: string;
   path: string;
   frames: FrameStore;
@@ -40,13 +40,13 @@ interface StartedTail extends SpoolTail {
   readToEnd(): Promise<void>;
 }
 
-export async function tailWorld(pool: Pool): Promise<TailWorld> {
+export async function createTailFixture(pool: Pool): Promise<TailFixture> {
   const folder = await mkdtemp(join(tmpdir(), 'tail-'));
   const path = join(folder, 'out');
   await writeFile(path, '');
   const { runId } = await (await createScenario(pool, testSealer)).run();
   const frames = createFrameStore(pool);
-  const published: TailWorld['published'] = [];
+  const published: TailFixture['published'] = [];
   const tails: SpoolTail[] = [];
   const spools: SpoolFile[] = [];
   onTestFinished(async () => {

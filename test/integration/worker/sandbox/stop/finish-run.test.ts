@@ -6,7 +6,7 @@ import type { Sandboxes } from '../../../../../systems/docker/sandboxes.ts';
 import type { SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import { useDatabase } from '../../../../support/use-database.ts';
-import { follow, supervisorWorld } from '../supervisor-fixture.ts';
+import { createSupervisorFixture, follow } from '../supervisor-fixture.ts';
 
 const database = useDatabase();
 
@@ -73,27 +73,27 @@ async function expectEnd(
   end: { cause: string },
   within: SupervisorDeps['times'],
 ): Promise<void> {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process({ times: within });
-  const ref = await world.run(steps);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process({ times: within });
+  const ref = await fixture.run(steps);
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject(end);
-  expect((await world.find(ref)).endCause).toBe(end.cause);
-  expect((await world.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
+  expect((await fixture.find(ref)).endCause).toBe(end.cause);
+  expect((await fixture.sandboxes.list()).map(({ state }) => state)).toEqual(['exited']);
 }
 
 test('an agent that exits while the engine is unavailable counts as exited', async () => {
-  const world = await supervisorWorld(database.pool);
+  const fixture = await createSupervisorFixture(database.pool);
   let isAway = false;
   const inspect: Sandboxes['inspect'] = (containerId) =>
-    isAway ? Promise.reject(new Error('away')) : world.sandboxes.inspect(containerId);
-  const sandboxes = { ...world.sandboxes, inspect };
-  const supervisor = world.process({ sandboxes, times });
-  const ref = await world.run([{ waitForFile: '/workspace/go' }, { say: 'done' }]);
+    isAway ? Promise.reject(new Error('away')) : fixture.sandboxes.inspect(containerId);
+  const sandboxes = { ...fixture.sandboxes, inspect };
+  const supervisor = fixture.process({ sandboxes, times });
+  const ref = await fixture.run([{ waitForFile: '/workspace/go' }, { say: 'done' }]);
   await supervisor.start(ref);
   isAway = true;
-  await world.touch(ref, 'go');
-  const states = async () => (await world.sandboxes.list()).map(({ state }) => state);
+  await fixture.touch(ref, 'go');
+  const states = async () => (await fixture.sandboxes.list()).map(({ state }) => state);
   await expect.poll(states).toEqual(['exited']);
   await new Promise((resolve) => setTimeout(resolve, 2 * times.afterResultGraceMs));
   isAway = false;
@@ -101,47 +101,47 @@ test('an agent that exits while the engine is unavailable counts as exited', asy
 });
 
 test('ends an agent that stalls in the middle of its turn', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process({ times: { ...times, stallTimeoutMs: 8_000 } });
-  const ref = await world.run([{ say: 'one moment' }, { hang: true }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process({ times: { ...times, stallTimeoutMs: 8_000 } });
+  const ref = await fixture.run([{ say: 'one moment' }, { hang: true }]);
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'stalled' });
-  expect(JSON.stringify(await world.log(ref))).toContain('one moment');
+  expect(JSON.stringify(await fixture.log(ref))).toContain('one moment');
 });
 
 test('output over its limit ends the run', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process({ bounds: { spoolBytes: miB } });
-  const ref = await world.run([{ lines: 1_000_000 }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process({ bounds: { spoolBytes: miB } });
+  const ref = await fixture.run([{ lines: 1_000_000 }]);
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
 });
 
 test('a working directory over its limit ends the run', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process({ bounds: { workspaceBytes: 20 * miB } });
-  const ref = await world.run([{ fill: { path: 'big', mb: 30 } }, { hang: true }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process({ bounds: { workspaceBytes: 20 * miB } });
+  const ref = await fixture.run([{ fill: { path: 'big', mb: 30 } }, { hang: true }]);
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'disk_full' });
 });
 
 test('ends a run out of memory as such, but not for a killed child process', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
   const small = { resources: { memoryBytes: 200 * miB, cpus: 1 } };
-  const own = await world.run([{ oom: true }], {}, small);
-  const child = await world.run([{ oom: 'child' }], {}, small);
+  const own = await fixture.run([{ oom: true }], {}, small);
+  const child = await fixture.run([{ oom: 'child' }], {}, small);
   for (const ref of [own, child]) await supervisor.start(ref);
   expect(await follow(supervisor, own)).toMatchObject({ cause: 'out_of_memory', exitCode: 137 });
   expect(await follow(supervisor, child)).toMatchObject({ cause: 'completed', exitCode: 0 });
 });
 
 test('keeps the cause that was recorded first, with the exit code of the container', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
-  const ref = await world.run([{ waitForFile: '/workspace/go' }, { exit: 3 }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
+  const ref = await fixture.run([{ waitForFile: '/workspace/go' }, { exit: 3 }]);
   await supervisor.start(ref);
-  await world.runs.recordCause({ runId: ref.runId, cause: 'timed_out', detail: null });
+  await fixture.runs.recordCause({ runId: ref.runId, cause: 'timed_out', detail: null });
   await supervisor.stop(ref, 0);
   const end = await follow(supervisor, ref);
   expect(end).toMatchObject({ cause: 'timed_out', detail: null });
@@ -149,14 +149,14 @@ test('keeps the cause that was recorded first, with the exit code of the contain
 });
 
 test('reads the output of a vanished container to its last line, and counts it as lost', async () => {
-  const world = await supervisorWorld(database.pool);
-  const supervisor = world.process();
-  const ref = await world.run([{ lines: 5_000 }, { hang: true }]);
+  const fixture = await createSupervisorFixture(database.pool);
+  const supervisor = fixture.process();
+  const ref = await fixture.run([{ lines: 5_000 }, { hang: true }]);
   await supervisor.start(ref);
-  const lines = async () => (await world.log(ref)).filter(({ event }) => event === 'assistant');
+  const lines = async () => (await fixture.log(ref)).filter(({ event }) => event === 'assistant');
   await expect.poll(async () => (await lines()).length).toBe(5_000);
-  const [container] = await world.sandboxes.list();
-  await world.sandboxes.remove(container?.containerId ?? '');
+  const [container] = await fixture.sandboxes.list();
+  await fixture.sandboxes.remove(container?.containerId ?? '');
   expect(await follow(supervisor, ref)).toMatchObject({
     cause: 'max_reconnects_exceeded',
     exitCode: null,
@@ -164,32 +164,32 @@ test('reads the output of a vanished container to its last line, and counts it a
 });
 
 test('reads output written without a reader before a lost run ends', async () => {
-  const world = await supervisorWorld(database.pool);
-  const first = world.process();
-  const ref = await world.run([
+  const fixture = await createSupervisorFixture(database.pool);
+  const first = fixture.process();
+  const ref = await fixture.run([
     { say: 'before' },
     { waitForFile: '/workspace/go' },
     { say: 'after' },
   ]);
   await first.start(ref);
-  await expect.poll(async () => JSON.stringify(await world.log(ref))).toContain('before');
+  await expect.poll(async () => JSON.stringify(await fixture.log(ref))).toContain('before');
   await first.close();
-  const [container] = await world.sandboxes.list();
+  const [container] = await fixture.sandboxes.list();
   const id = container?.containerId ?? '';
-  await world.touch(ref, 'go');
-  const { spoolFile } = foldersOf(world.dataDir, ref);
+  await fixture.touch(ref, 'go');
+  const { spoolFile } = foldersOf(fixture.dataDir, ref);
   await expect.poll(() => readFileSync(spoolFile, 'utf8')).toContain('"type":"result"');
-  await world.sandboxes.remove(id);
+  await fixture.sandboxes.remove(id);
 
-  const second = world.process();
+  const second = fixture.process();
   await second.adoptExisting();
   expect(second.live()).toEqual([]);
   expect(await follow(second, ref)).toMatchObject({ cause: 'max_reconnects_exceeded' });
-  expect(JSON.stringify(await world.log(ref))).toContain('after');
+  expect(JSON.stringify(await fixture.log(ref))).toContain('after');
 });
 
 test('a sandbox that was never started cannot be followed', async () => {
-  const world = await supervisorWorld(database.pool);
-  const ref = await world.run([]);
-  await expect(follow(world.process(), ref)).rejects.toThrow('never started');
+  const fixture = await createSupervisorFixture(database.pool);
+  const ref = await fixture.run([]);
+  await expect(follow(fixture.process(), ref)).rejects.toThrow('never started');
 });

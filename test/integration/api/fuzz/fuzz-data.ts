@@ -8,7 +8,7 @@ import { caller } from '../call.ts';
 import { fakeHostRpc } from '../fake-host-rpc.ts';
 import { openLog } from '../log-writer.ts';
 
-export interface Scene {
+export interface FuzzData {
   api: ApiProcess;
   /** High enough that no limit is reached. */
   keys: string[];
@@ -23,13 +23,13 @@ export interface Scene {
 const runsKept = 40;
 const interactionId = 'question-1';
 
-export async function createScene(world: ApiFixture, keyCount: number): Promise<Scene> {
-  const api = await world.start({ hostRpc: fakeHostRpc() });
-  const tenant = await world.tenant({ flow: { prompt: 'Go' } });
-  const otherTenant = await world.tenant({ flow: { prompt: 'Go' } });
+export async function createFuzzData(fixture: ApiFixture, keyCount: number): Promise<FuzzData> {
+  const api = await fixture.start({ hostRpc: fakeHostRpc() });
+  const tenant = await fixture.tenant({ flow: { prompt: 'Go' } });
+  const otherTenant = await fixture.tenant({ flow: { prompt: 'Go' } });
   const { projectId } = tenant;
   const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, projectId };
-  const made = Array.from({ length: keyCount }, () => world.stores.keys.create(named));
+  const made = Array.from({ length: keyCount }, () => fixture.stores.keys.create(named));
   const keys = (await Promise.all(made)).map(({ key }) => key);
   const foreignRun = await start(api, otherTenant);
   const runs: string[] = [];
@@ -44,7 +44,7 @@ export async function createScene(world: ApiFixture, keyCount: number): Promise<
     for (const become of [fresh, live, asking, ended]) {
       for (let i = 0; i < 3; i += 1) {
         const runId = await start(api, tenant);
-        await become(world, runId);
+        await become(fixture, runId);
         note(runId);
       }
     }
@@ -85,23 +85,25 @@ async function live({ database }: ApiFixture, runId: string): Promise<void> {
   );
 }
 
-async function asking(world: ApiFixture, runId: string): Promise<void> {
-  await live(world, runId);
+async function asking(fixture: ApiFixture, runId: string): Promise<void> {
+  await live(fixture, runId);
   const input = JSON.stringify({ questions: [{ question: 'Which?' }] });
   const interaction = { interactionId, toolName: 'AskUserQuestion', input };
-  await world.stores.interactions.record(runId, [{ kind: 'asked', interaction }]);
+  await fixture.stores.interactions.record(runId, [{ kind: 'asked', interaction }]);
 }
 
 /** With a log entry and a file. */
-async function ended(world: ApiFixture, runId: string): Promise<void> {
-  const log = await openLog(world, runId);
+async function ended(fixture: ApiFixture, runId: string): Promise<void> {
+  const log = await openLog(fixture, runId);
   const frame = { event: 'output', data: '{"data":"Done."}', channel: 'output' as const };
   await log.write([frame, { event: 'assistant', data: '{}', channel: 'chat' }]);
   const content = Buffer.from('What it left.');
   const sha256 = createHash('sha256').update(content).digest('hex');
   const blob = { sha256, size: content.length };
-  await world.stores.blobs.put(Readable.from([content]), blob);
+  await fixture.stores.blobs.put(Readable.from([content]), blob);
   const entry = { ...blob, mode: 0o644, scope: 'run' as const, modifiedAt: new Date() };
-  await world.stores.files.replaceSnapshot({ runId, generation: 1 }, [{ ...entry, path: 'a.txt' }]);
+  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, [
+    { ...entry, path: 'a.txt' },
+  ]);
   await log.end();
 }
