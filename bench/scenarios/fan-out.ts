@@ -10,10 +10,9 @@ import { randomText } from '../../test/fixtures/scripted-agent/random-text.ts';
 import { startLimits } from '../limits/limits.ts';
 import type { OpenScenario, Sample, Scenario } from '../measure/scenario.ts';
 import { type BenchService, startBenchService } from '../service/bench-service.ts';
-import { admitOnly } from '../service/open-runs.ts';
+import { admitOnly, openRunLog } from '../service/open-runs.ts';
 import { cpuMsOf } from '../service/process-use.ts';
 import { type ReaderCrowd, startReaderCrowd } from '../service/reader-crowd.ts';
-import { openRunLog } from '../service/run-log.ts';
 
 const connections = 1_000;
 const connectionsPerKey = 200;
