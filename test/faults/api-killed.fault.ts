@@ -9,31 +9,31 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 it('loses nothing for clients that reconnect after the API was killed', async () => {
   const { service } = fixture;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
-    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await steadyClient.untilFrames(part * framesOfPart + 1_000, timeoutMs);
     await service.api.kill('SIGKILL');
     releaseFlood(service, runId, part === 0 ? 1 : 2);
-    await waitForReconnect('API', stays, () => service.api.start());
+    await waitForReconnect('API', steadyClient, () => service.api.start());
   }
-  await expectWhole();
-  expect(stays.transcript.connections.length).toBeGreaterThan(2);
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete();
+  expect(steadyClient.transcript.connections.length).toBeGreaterThan(2);
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
 });
 
 it('ends streams with a short reconnect delay when the API receives SIGTERM', async () => {
   const { service } = fixture;
-  const { runId, stays, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
-  await stays.seenFrames(1_000, patienceMs);
+  await steadyClient.untilFrames(1_000, timeoutMs);
   await service.api.restart('SIGTERM');
   releaseFlood(service, runId, 1, 2);
-  await expectWhole();
+  await expectComplete();
 });

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { FinishedReason } from '../../core/runs/end-cause.ts';
-import type { LoggedFrame } from './evidence.ts';
-import type { SeenEvent, Transcript } from './support/transcript.ts';
+import type { LoggedFrame } from './run-records.ts';
+import type { ReceivedEvent, Transcript } from './support/transcript.ts';
 import { violationUnless } from './violation-unless.ts';
 
 interface Expected {
@@ -22,18 +22,18 @@ export function checkTranscript(transcript: Transcript, { log, reason }: Expecte
     ...checkFrames(frames, expected.frames),
     ...violationUnless(
       expected.rendered === '' || renderedAtFirst(transcript).endsWith(expected.rendered),
-      'text is missing that was there before the client came',
+      'text from before the first connection is missing',
     ),
     ...checkFinish(seen, { lastSeq: log.length, reason }),
     ...violationUnless(
       seen.every(({ event }) => event !== 'replay_truncated'),
-      'the client received a gap',
+      'replay_truncated was received',
     ),
   ].map((words) => `${transcript.name}: ${words}`);
 }
 
 /** The frames that a late client receives one by one, and the text that it receives at once. */
-function withoutRendered(log: LoggedFrame[], frames: SeenEvent[]) {
+function withoutRendered(log: LoggedFrame[], frames: ReceivedEvent[]) {
   const firstOutput = frames.find(({ event }) => event === 'output');
   const renderedBefore = Number(firstOutput?.id ?? log.length + 1);
   const rendered = log.filter(({ event, seq }) => event === 'output' && seq < renderedBefore);
@@ -52,33 +52,33 @@ function renderedAtFirst({ connections }: Transcript): string {
 }
 
 /** Reports only the first difference. */
-function checkFrames(frames: SeenEvent[], expected: LoggedFrame[]): string[] {
+function checkFrames(frames: ReceivedEvent[], expected: LoggedFrame[]): string[] {
   const at = expected.findIndex(({ seq }, index) => Number(frames[index]?.id) !== seq);
   if (at !== -1) {
-    return [`frame ${frames[at]?.id ?? 'none'} came where ${expected[at]?.seq} was due`];
+    return [`frame ${frames[at]?.id ?? 'none'} was received instead of ${expected[at]?.seq}`];
   }
   const extra = frames[expected.length];
-  if (extra !== undefined) return [`frame ${extra.id} came after the last of the log`];
+  if (extra !== undefined) return [`frame ${extra.id} was received after the last one of the log`];
   const changed = expected.find(({ event, data }, index) => {
     const frame = frames[index];
     return frame?.event !== event || frame.data !== asOneLine(data);
   });
-  return violationUnless(changed === undefined, `frame ${changed?.seq} is not what the log has`);
+  return violationUnless(changed === undefined, `frame ${changed?.seq} differs from the log`);
 }
 
 const asOneLine = (data: string): string => data.replaceAll(/[\r\n]/g, ' ');
 
 function checkFinish(
-  seen: SeenEvent[],
+  seen: ReceivedEvent[],
   { lastSeq, reason }: { lastSeq: number; reason: FinishedReason },
 ): string[] {
   const ends = seen.filter(({ event }) => event === 'finished');
   const [end] = ends;
-  if (end === undefined || ends.length > 1) return [`the client received ${ends.length} ends`];
+  if (end === undefined || ends.length > 1) return [`${ends.length} finished events were received`];
   const received = (JSON.parse(end.data) as { reason: string }).reason;
   return [
-    ...violationUnless(seen.at(-1) === end, 'something came after the end'),
-    ...violationUnless(Number(end.id) === lastSeq + 1, `the end has the number ${end.id}`),
+    ...violationUnless(seen.at(-1) === end, 'an event was received after the finished event'),
+    ...violationUnless(Number(end.id) === lastSeq + 1, `the finished event has the id ${end.id}`),
     ...violationUnless(
       received === reason || received === 'already_ended',
       `the reason was ${received}, not ${reason}`,

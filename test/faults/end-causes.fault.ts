@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 /** A command takes about 100 ms to arrive. */
 const delaysMs = [0, 30, 120, 700];
 /** Time from a request until the end is recorded. Ends that must be detected first take longer. */
@@ -78,7 +78,7 @@ function promptFor(pair: readonly Ending[]): string {
 async function race(first: Ending, second: Ending, delayMs: number): Promise<void> {
   const runId = await fixture.trigger(promptFor([first, second]));
   const client = fixture.follow(runId, { name: `${first}, ${delayMs} ms later ${second}` });
-  await client.seenFrames(3, patienceMs);
+  await client.untilFrames(3, timeoutMs);
   let wasAnswered = false;
   const firstEnd = triggerEnd(first, runId).then(() => {
     wasAnswered = true;
@@ -86,17 +86,17 @@ async function race(first: Ending, second: Ending, delayMs: number): Promise<voi
   await sleep(delayMs);
   const isRecorded = delayMs >= recordedAfterMs;
   if (isRecorded) await untilRecorded(runId);
-  const isSettled = isRecorded ? !isOneEnd(first, second) : wasAnswered && isOrder(first);
+  const isDecided = isRecorded ? !isOneEnd(first, second) : wasAnswered && isRequest(first);
   await Promise.all([firstEnd, triggerEnd(second, runId)]);
-  await client.seenEnd(patienceMs);
+  await client.untilFinished(timeoutMs);
   const { run, posts } = await fixture.expectInvariants(runId, { clients: [client] });
-  const allowed = [...causes[first], ...(isSettled ? [] : causes[second])];
+  const allowed = [...causes[first], ...(isDecided ? [] : causes[second])];
   expect(allowed, `${first}, ${delayMs} ms later ${second}`).toContain(run.endCause);
   expect(posts).toHaveLength(1);
   expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 }
 
-const isOrder = (ending: Ending): boolean => ending === 'stop' || ending === 'delete';
+const isRequest = (ending: Ending): boolean => ending === 'stop' || ending === 'delete';
 
 /** An agent that succeeds and then fails does both at once, even if it is released twice. */
 const isOneEnd = (...pair: Ending[]): boolean =>
@@ -104,7 +104,7 @@ const isOneEnd = (...pair: Ending[]): boolean =>
 
 async function untilRecorded(runId: string): Promise<void> {
   const recorded = () => causesOf(fixture.service.database.pool, runId);
-  await expect.poll(recorded, { timeout: patienceMs, interval: 20 }).toHaveLength(1);
+  await expect.poll(recorded, { timeout: timeoutMs, interval: 20 }).toHaveLength(1);
 }
 
 const pairs = endings.flatMap((first) =>
@@ -123,8 +123,8 @@ describe('stop and delete', () => {
     const headers = { 'idempotency-key': 'again' };
     const prompt = script([{ say: 'working' }, { deaf: true }, { hang: true }]);
     const { runId } = await service.trigger({ prompt }, headers);
-    const client = fixture.follow(runId, { name: 'who watches' });
-    await client.seenFrames(3, patienceMs);
+    const client = fixture.follow(runId, { name: 'reader' });
+    await client.untilFrames(3, timeoutMs);
     const stop = () => service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 3 } });
 
     const first = await Promise.all(Array.from({ length: 20 }, stop));
@@ -151,15 +151,15 @@ describe('stop and delete', () => {
     const runId = await fixture.trigger(
       script([{ say: 'working' }, { deaf: true }, { hang: true }]),
     );
-    const client = fixture.follow(runId, { name: 'who watches' });
-    await client.seenFrames(3, patienceMs);
+    const client = fixture.follow(runId, { name: 'reader' });
+    await client.untilFrames(3, timeoutMs);
     const remove = () => service.call('DELETE', `/runs/${runId}`);
     const deletes = await Promise.all(Array.from({ length: 20 }, remove));
     const accepted = deletes.filter(({ status }) => status !== 404);
     expect(accepted).toMatchObject([{ status: 200, body: { data: { runId, deleted: true } } }]);
     for (const path of [`/runs/${runId}`, `/runs/${runId}/logs`, `/runs/${runId}/stream`])
       expect((await service.call('GET', path)).status, path).toBe(404);
-    await client.seenEnd(patienceMs);
+    await client.untilFinished(timeoutMs);
     const { run, posts } = await fixture.expectInvariants(runId, { clients: [client] });
     expect(run.endCause).toBe('deleted_by_api');
     expect(posts).toHaveLength(1);

@@ -15,7 +15,7 @@ afterEach(async () => {
   await stopFaultTestServers();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 async function startOn(liveRestore: boolean): Promise<void> {
   await resetServers();
@@ -26,35 +26,35 @@ async function startOn(liveRestore: boolean): Promise<void> {
 it('loses nothing when the engine is killed and its containers keep running', async () => {
   await startOn(true);
   const { service } = fixture;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
-    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await steadyClient.untilFrames(part * framesOfPart + 1_000, timeoutMs);
     await engine.kill();
     await sleep(3_000);
-    await waitForReconnect('engine', stays, () => {
+    await waitForReconnect('engine', steadyClient, () => {
       releaseFlood(service, runId, part === 0 ? 1 : 2);
       return engine.start();
     });
   }
-  await expectWhole({ engineWasAway: true });
-  expect(stays.transcript.connections).toHaveLength(1);
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete({ engineWasDown: true });
+  expect(steadyClient.transcript.connections).toHaveLength(1);
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
 });
 
 it('ends a run whose container dies with the engine, once, and keeps its output', async () => {
   await startOn(false);
   const { service } = fixture;
-  const { runId, stays, comesAndGoes } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0, 1);
-  await stays.seenFrames(1_000, patienceMs);
+  await steadyClient.untilFrames(1_000, timeoutMs);
   const spool = openSync(foldersOf(service.dataDir, { runId, generation: 1 }).spoolFile, 'r');
   await engine.kill();
   await engine.start();
-  const clients = [stays, comesAndGoes];
-  const { run, log } = await fixture.expectInvariants(runId, { clients, engineWasAway: true });
+  const clients = [steadyClient, reconnectingClient];
+  const { run, log } = await fixture.expectInvariants(runId, { clients, engineWasDown: true });
   expect(['exited', 'max_reconnects_exceeded']).toContain(run.endCause);
   if (run.endCause === 'exited') expect([137, 143, 255]).toContain(run.exitCode);
   const spooled = textsOfOutput(readFileSync(spool, 'utf8'));
@@ -70,8 +70,8 @@ it('starts one container if the engine was down when the run was due to start', 
   await sleep(5_000);
   await engine.start();
   const { run } = await fixture.expectInvariants(runId, {
-    withinMs: patienceMs,
-    engineWasAway: true,
+    withinMs: timeoutMs,
+    engineWasDown: true,
   });
   expect(run.endCause).toBe('completed');
 });

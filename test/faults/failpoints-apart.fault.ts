@@ -29,7 +29,7 @@ afterAll(async () => {
   await fixture?.stop();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const once = { created: 1, started: 1, removed: 1 };
 /** Ignores interrupts, the end of its input, and SIGTERM. */
 const ignoresSignals = script([
@@ -42,8 +42,8 @@ const hanging = script([{ say: 'working' }, { hang: true }]);
 
 async function runAtWork(prompt: string) {
   const runId = await fixture.trigger(prompt);
-  const client = fixture.follow(runId, { name: 'who stays' });
-  await client.seenFrames(3, patienceMs);
+  const client = fixture.follow(runId, { name: 'steady client' });
+  await client.untilFrames(3, timeoutMs);
   return { runId, client };
 }
 
@@ -85,7 +85,7 @@ describe('a run that has to wait', () => {
     await restartWithFailpoint(service.worker, name);
     const before = await runAtWork(hanging);
     const runId = await fixture.trigger('nothing but an echo');
-    const client = fixture.follow(runId, { name: 'who waits' });
+    const client = fixture.follow(runId, { name: 'reader' });
     expect((await stop(before.runId)).status).toBe(200);
     const startedAt = await restartAfterFailpoint(service.worker);
     const { run } = await waitForRecovery(fixture, runId, { clients: [client], startedAt });

@@ -13,7 +13,7 @@ import {
   restartWithFailpoint,
 } from '../support/kill-process.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
-import type { Evidence } from './evidence.ts';
+import type { RunRecords } from './run-records.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { followRun } from './support/transcript.ts';
@@ -24,7 +24,7 @@ let fixture: FaultFixture;
 let otherApi: ApiClient;
 beforeAll(async () => {
   fixture = await startFaultFixture({
-    behave: (response, { path }) => response.writeHead(path === '/refused' ? 500 : 204).end(),
+    behave: (response, { path }) => response.writeHead(path === '/rejected' ? 500 : 204).end(),
   });
   const { api, url } = await fixture.service.anotherApi();
   await api.start();
@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => restartStopped(fixture.service));
 afterAll(() => fixture?.stop());
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 const shape = { seed: 5, longEvery: 20 };
 const lines = 100;
@@ -46,9 +46,9 @@ const talking = script([
 const hanging = script([{ say: 'working' }, { hang: true }]);
 
 const atTrigger = failpointsOf('trigger');
-const atOrder = failpointsOf('stop_request', 'delete');
+const atStopRequest = failpointsOf('stop_request', 'delete');
 /** Failpoints of a run that neither is stopped nor waits. Other files test the rest. */
-const onTheWay = failpointsOf(
+const duringRun = failpointsOf(
   'start',
   'config',
   'prompt',
@@ -59,7 +59,7 @@ const onTheWay = failpointsOf(
   'webhook',
 );
 
-function expectTalk({ run, log }: Evidence): void {
+function expectTurns({ run, log }: RunRecords): void {
   const logged = log
     .filter(({ event }) => event === 'assistant')
     .map(({ data }) => (JSON.parse(data) as AssistantLine).message.content[0]?.text)
@@ -74,10 +74,10 @@ interface AssistantLine {
   message: { content: { text?: string }[] };
 }
 
-async function asksAgain(ask: () => Promise<Answer<RunRecord>>) {
-  await expect(ask()).rejects.toThrow();
+async function requestAgain(request: () => Promise<Answer<RunRecord>>) {
+  await expect(request()).rejects.toThrow();
   const startedAt = await restartAfterFailpoint(fixture.service.api);
-  return { answer: await ask(), startedAt };
+  return { answer: await request(), startedAt };
 }
 
 describe('a run whose API dies', () => {
@@ -87,64 +87,70 @@ describe('a run whose API dies', () => {
     const path = `/flows/${service.flowId}/runs`;
     const headers = { 'idempotency-key': name };
     const body = { prompt: talking, callbackUrl: `${fixture.receiver.url}/hook` };
-    const { answer, startedAt } = await asksAgain(() =>
+    const { answer, startedAt } = await requestAgain(() =>
       service.call('POST', path, { body, headers }),
     );
     expect(answer.status).toBe(name === 'trigger.received' ? 201 : 200);
     const { runId } = answer.data;
-    const client = fixture.follow(runId, { name: 'who comes after' });
-    const evidence = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
-    expectTalk(evidence);
-    expect(evidence.posts).toHaveLength(1);
+    const client = fixture.follow(runId, { name: 'late client' });
+    const records = await waitForRecovery(fixture, runId, { clients: [client], startedAt });
+    expectTurns(records);
+    expect(records.posts).toHaveLength(1);
     expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     const known = 'select id from runs where workflow_id like $1';
     const { rows } = await service.database.pool.query(known, [`%/${name}/%`]);
     expect(rows).toEqual([{ id: runId }]);
   });
 
-  it.each(atOrder)('at %s ends as requested', async (name) => {
+  it.each(atStopRequest)('at %s ends as requested', async (name) => {
     const { service } = fixture;
     const runId = await fixture.trigger(hanging);
-    const stays = followRun(otherApi, runId, { name: 'who stays' });
-    const comesBack = fixture.follow(runId, { name: 'who comes back' });
-    await Promise.all([stays, comesBack].map((client) => client.seenFrames(3, patienceMs)));
+    const steadyClient = followRun(otherApi, runId, { name: 'steady client' });
+    const reconnectingClient = fixture.follow(runId, { name: 'reconnecting client' });
+    await Promise.all(
+      [steadyClient, reconnectingClient].map((client) => client.untilFrames(3, timeoutMs)),
+    );
     await restartWithFailpoint(service.api, name);
     const isStop = name.startsWith('stop_request.');
-    const order = (): Promise<Answer<RunRecord>> =>
+    const endRun = (): Promise<Answer<RunRecord>> =>
       isStop
         ? service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 1 } })
         : service.call('DELETE', `/runs/${runId}`);
-    const { answer, startedAt } = await asksAgain(order);
+    const { answer, startedAt } = await requestAgain(endRun);
     expect(answer.status).toBe(isStop ? 200 : 404);
     // A client that reconnects receives nothing of a deleted run.
-    const clients = isStop ? [stays, comesBack] : [stays];
+    const clients = isStop ? [steadyClient, reconnectingClient] : [steadyClient];
     const { run, posts } = await waitForRecovery(fixture, runId, { clients, startedAt });
-    comesBack.leave();
+    reconnectingClient.leave();
     expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
     expect(run.endCause).toBe(isStop ? 'stopped_by_api' : 'deleted_by_api');
     expect(posts).toHaveLength(1);
-    expect(stays.transcript.connections).toHaveLength(1);
-    const end = stays.transcript.connections[0]?.events.at(-1);
+    expect(steadyClient.transcript.connections).toHaveLength(1);
+    const end = steadyClient.transcript.connections[0]?.events.at(-1);
     expect(end?.event).toBe('finished');
     expect(JSON.parse(end?.data ?? '')).toMatchObject({ reason: isStop ? 'stopped' : 'deleted' });
   });
 });
 
 describe('a run whose worker dies', () => {
-  it.each(onTheWay)('at %s continues and succeeds', async (name) => {
+  it.each(duringRun)('at %s continues and succeeds', async (name) => {
     const { service, receiver } = fixture;
     await restartWithFailpoint(service.worker, name);
-    const isRefused = name === 'webhook.dropped';
+    const isWebhookRejected = name === 'webhook.dropped';
     const { runId } = await service.trigger({
       prompt: talking,
-      callbackUrl: `${receiver.url}${isRefused ? '/refused' : '/hook'}`,
+      callbackUrl: `${receiver.url}${isWebhookRejected ? '/rejected' : '/hook'}`,
     });
-    const clients = [fixture.follow(runId, { name: 'who stays' })];
+    const clients = [fixture.follow(runId, { name: 'steady client' })];
     const startedAt = await restartAfterFailpoint(service.worker);
-    const evidence = await waitForRecovery(fixture, runId, { clients, startedAt, isRefused });
-    expectTalk(evidence);
+    const records = await waitForRecovery(fixture, runId, {
+      clients,
+      startedAt,
+      isWebhookRejected,
+    });
+    expectTurns(records);
     expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
-    expect(evidence.posts.length).toBe(postsWith(name));
+    expect(records.posts.length).toBe(postsWith(name));
     const files = 'select path from run_files where run_id = $1';
     const { rows } = await service.database.pool.query(files, [runId]);
     expect(rows).toEqual([{ path: 'notes/a.txt' }]);

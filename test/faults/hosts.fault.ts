@@ -13,7 +13,7 @@ import {
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 
 const lostMs = 24_000;
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const patiently = { timeout: 300_000 };
 
 let service: Service;
@@ -41,7 +41,7 @@ async function bothHosts(): Promise<void> {
   await second.worker.kill('SIGTERM');
   await service.worker.kill('SIGTERM');
   await service.worker.start({ DATABASE_URL: proxy.url });
-  await expect.poll(mayPlaceOnSecond, { timeout: patienceMs }).toBe(false);
+  await expect.poll(mayPlaceOnSecond, { timeout: timeoutMs }).toBe(false);
 }
 
 async function mayPlaceOnSecond(): Promise<boolean> {
@@ -72,7 +72,7 @@ describe('a host that is killed and does not return', patiently, () => {
     console.log(`the session continued ${Math.round(performance.now() - began)} ms after the kill`);
     expect(turn).toMatchObject({ exitCode: 0 });
     expectContinued(chat, seen);
-    const ended = await service.untilEnded(plain.runId, patienceMs);
+    const ended = await service.untilEnded(plain.runId, timeoutMs);
     console.log(`the run had ended ${Math.round(performance.now() - began)} ms after the kill`);
     expect(ended).toMatchObject({ error: expect.stringContaining('max_reconnects_exceeded') });
 
@@ -82,9 +82,9 @@ describe('a host that is killed and does not return', patiently, () => {
     );
     await service.worker.start({ DATABASE_URL: proxy.url });
     await expect
-      .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
+      .poll(() => sandboxesOf(chat.runId), { timeout: timeoutMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
-    await expect.poll(() => sandboxesOf(plain.runId), { timeout: patienceMs }).toEqual([]);
+    await expect.poll(() => sandboxesOf(plain.runId), { timeout: timeoutMs }).toEqual([]);
     await endSession(service, chat);
   });
 });
@@ -96,15 +96,17 @@ describe('a host that cannot reach Postgres', patiently, () => {
     const { runId } = await service.trigger({ prompt });
     await untilWorking(service, { runId });
     const from = service.worker.log().length;
-    proxy.cut();
+    proxy.blockAll();
     const began = performance.now();
     const stateOf = async () => (await sandboxesOf(runId)).map(({ state }) => state);
     await expect.poll(stateOf, { timeout: lostMs }).toEqual(['paused']);
-    console.log(`held still ${Math.round(performance.now() - began)} ms after the cut`);
+    console.log(
+      `fenced ${Math.round(performance.now() - began)} ms after the connections were blocked`,
+    );
     expect(service.worker.log().slice(from)).toContain('host_fenced');
     proxy.restore();
-    await expect.poll(stateOf, { timeout: patienceMs }).toEqual(['running']);
-    expect(await service.untilEnded(runId, patienceMs)).toMatchObject({
+    await expect.poll(stateOf, { timeout: timeoutMs }).toEqual(['running']);
+    expect(await service.untilEnded(runId, timeoutMs)).toMatchObject({
       exitCode: 0,
       result: 'done',
     });
@@ -118,7 +120,7 @@ describe('a host that cannot reach Postgres', patiently, () => {
     await chat.say(writeNotes);
     await second.worker.start();
     const seen = chat.events.length;
-    proxy.cut();
+    proxy.blockAll();
     const turn = await chat.say(continueSession);
     expect(turn).toMatchObject({ exitCode: 0 });
     expectContinued(chat, seen);
@@ -130,10 +132,10 @@ describe('a host that cannot reach Postgres', patiently, () => {
     });
     proxy.restore();
     await expect
-      .poll(() => sandboxesOf(chat.runId), { timeout: patienceMs })
+      .poll(() => sandboxesOf(chat.runId), { timeout: timeoutMs })
       .toEqual([{ hostId: second.hostId(), generation: 2, state: 'running' }]);
     await expect
-      .poll(() => service.worker.log().slice(from), { timeout: patienceMs })
+      .poll(() => service.worker.log().slice(from), { timeout: timeoutMs })
       .toMatch(/"kept":0,.*host_unfenced/);
     await endSession(service, chat);
   });

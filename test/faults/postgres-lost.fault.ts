@@ -18,41 +18,41 @@ afterAll(async () => {
   await stopFaultTestServers();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 /** Briefly, and for longer than the lease of a log. */
-const awayMs = [3_000, 20_000] as const;
+const downMs = [3_000, 20_000] as const;
 
 it('loses nothing when Postgres crashes and recovers', async () => {
   const { service } = fixture;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
-    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await steadyClient.untilFrames(part * framesOfPart + 1_000, timeoutMs);
     await postgres.kill();
     releaseFlood(service, runId, part === 0 ? 1 : 2);
-    await sleep(awayMs[part]);
-    await waitForReconnect('Postgres', stays, () => postgres.start());
+    await sleep(downMs[part]);
+    await waitForReconnect('Postgres', steadyClient, () => postgres.start());
   }
-  await expectWhole();
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete();
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
 });
 
 it('loses nothing when every connection is cut again and again', async () => {
   const { service } = fixture;
   const { pool } = service.database;
-  const { runId, stays, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0, 1, 2);
-  const cut = `
-    select count(pg_terminate_backend(pid))::int as cut from pg_stat_activity
+  const terminateAll = `
+    select count(pg_terminate_backend(pid))::int as terminated from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and application_name <> 'test'`;
   let cuts = 0;
-  while (stays.frames() < 2.5 * framesOfPart) {
-    const { rows } = await pool.query<{ cut: number }>(cut);
-    cuts += rows[0]?.cut ?? 0;
+  while (steadyClient.frames() < 2.5 * framesOfPart) {
+    const { rows } = await pool.query<{ terminated: number }>(terminateAll);
+    cuts += rows[0]?.terminated ?? 0;
     await sleep(500);
   }
   expect(cuts).toBeGreaterThan(10);
-  await expectWhole();
+  await expectComplete();
 });

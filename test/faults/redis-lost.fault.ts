@@ -22,15 +22,15 @@ afterAll(async () => {
   await stopFaultTestServers();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 it('loses nothing when Redis is flushed, and when its connections are cut', async () => {
   const { service } = fixture;
-  const { runId, stays, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0, 1, 2);
   const goingOn = { yes: true };
-  const trouble = async (): Promise<void> => {
+  const flushAndCut = async (): Promise<void> => {
     for (let n = 0; goingOn.yes; n += 1) {
       if (n % 2 === 0) await client.flushall();
       else await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -38,36 +38,36 @@ it('loses nothing when Redis is flushed, and when its connections are cut', asyn
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
   };
-  const troubled = trouble();
-  await stays.seenFrames(2.5 * framesOfPart, patienceMs);
+  const flushed = flushAndCut();
+  await steadyClient.untilFrames(2.5 * framesOfPart, timeoutMs);
   goingOn.yes = false;
-  await troubled;
-  await expectWhole();
-  expect(stays.transcript.connections).toHaveLength(1);
+  await flushed;
+  await expectComplete();
+  expect(steadyClient.transcript.connections).toHaveLength(1);
 });
 
 it('loses nothing when Redis is killed, stays down for a while, and loses its data', async () => {
   const { service } = fixture;
-  const { runId, stays, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
-  await stays.seenFrames(1_000, patienceMs);
+  await steadyClient.untilFrames(1_000, timeoutMs);
   await redis.kill();
   releaseFlood(service, runId, 1);
-  await stays.seenFrames(2 * framesOfPart, patienceMs);
-  await waitForReconnect('Redis', stays, () => {
+  await steadyClient.untilFrames(2 * framesOfPart, timeoutMs);
+  await waitForReconnect('Redis', steadyClient, () => {
     releaseFlood(service, runId, 2);
     return redis.start();
   });
-  await expectWhole();
-  expect(stays.transcript.connections).toHaveLength(1);
+  await expectComplete();
+  expect(steadyClient.transcript.connections).toHaveLength(1);
 });
 
 it('admits and ends runs while Redis is down', async () => {
   await redis.kill();
   const runId = await fixture.trigger('nothing but an echo');
-  const reader = fixture.follow(runId, { name: 'who reads the log' });
-  await reader.seenEnd(patienceMs);
+  const reader = fixture.follow(runId, { name: 'reader' });
+  await reader.untilFinished(timeoutMs);
   await fixture.expectInvariants(runId, { clients: [reader] });
   await redis.start();
 });
@@ -136,7 +136,7 @@ it.each([
       const [one, two] = await callAll(urls, await keyOf(service));
       return one !== undefined && two !== undefined && allowed(one) + allowed(two) <= one.mostOfOne;
     };
-    await expect.poll(isShared, { timeout: patienceMs, interval: 1_000 }).toBe(true);
+    await expect.poll(isShared, { timeout: timeoutMs, interval: 1_000 }).toBe(true);
     await other.api.kill('SIGTERM');
   },
 );

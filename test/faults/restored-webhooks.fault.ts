@@ -15,7 +15,7 @@ import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
 
-const patience = { timeout: 120_000, interval: 200 };
+const pollOptions = { timeout: 120_000, interval: 200 };
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
 
 let fixture: FaultFixture;
@@ -27,7 +27,7 @@ let slow: string;
 let ends: RunRecord;
 let terminated: RunRecord;
 /** Ends after it as well; its webhook has failed for good before the restore. */
-let givenUp: RunRecord;
+let dropped: RunRecord;
 /** In the backup: ended, during its first attempt. */
 let pendingRun: RunRecord;
 /** After the backup: ended, with attempts left. */
@@ -50,7 +50,7 @@ const postsOf = ({ runId }: RunRecord) =>
   fixture.receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
 
 const untilPosts = (run: RunRecord, posts: number): Promise<void> =>
-  expect.poll(() => postsOf(run).length, patience).toBe(posts);
+  expect.poll(() => postsOf(run).length, pollOptions).toBe(posts);
 
 const stateOf = async ({ runId }: RunRecord) =>
   (await fixture.service.readRun(runId)).webhook.state;
@@ -59,8 +59,8 @@ it('is restored in the middle of the attempts', async () => {
   const { service } = fixture;
   const flowrun = cliWith(commandEnv(service));
   const file = join(service.dataDir, 'backup');
-  [ends, terminated, givenUp] = await Promise.all([begin(waits), begin(waits), begin(waits)]);
-  for (const run of [ends, terminated, givenUp]) await untilWorking(service, run);
+  [ends, terminated, dropped] = await Promise.all([begin(waits), begin(waits), begin(waits)]);
+  for (const run of [ends, terminated, dropped]) await untilWorking(service, run);
   pendingRun = await begin(waits);
   slow = pendingRun.runId;
   await untilWorking(service, pendingRun);
@@ -80,8 +80,8 @@ it('is restored in the middle of the attempts', async () => {
 /** All attempts take 42 s, and the state with one attempt left lasts 30 s. */
 async function afterBackup(): Promise<void> {
   const { service } = fixture;
-  releaseAgent(service, givenUp.runId);
-  await untilPosts(givenUp, 3);
+  releaseAgent(service, dropped.runId);
+  await untilPosts(dropped, 3);
   await sleep(8_000);
   releaseAgent(service, ends.runId);
   const { rows } = await service.database.pool.query<{ id: string }>(
@@ -90,8 +90,8 @@ async function afterBackup(): Promise<void> {
   );
   await terminateByCommand(stackEnv.temporalAddress, rows[0]?.id ?? '');
   lost = await begin(script([{ say: 'Lost.' }]));
-  await untilPosts(givenUp, 4);
-  await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');
+  await untilPosts(dropped, 4);
+  await expect.poll(() => stateOf(dropped), pollOptions).toBe('dropped');
   for (const run of [ends, terminated, lost]) await untilPosts(run, 3);
 }
 
@@ -108,7 +108,7 @@ it.each([
   async (...given) => {
     const [, run, before] = given;
     await untilPosts(run(), 4);
-    await expect.poll(() => stateOf(run()), patience).toBe('delivered');
+    await expect.poll(() => stateOf(run()), pollOptions).toBe('delivered');
     expect(attemptsOf(run())).toEqual(all);
     const errors = postsOf(run()).map(({ body }) => bodyOf(body).error);
     expect(errors).toEqual([...before, 'max_reconnects_exceeded']);
@@ -120,20 +120,20 @@ it.each([
 
 it('delivers a webhook that is pending in the backup by the same workflow, with the same body', async () => {
   await untilPosts(pendingRun, 4);
-  await expect.poll(() => stateOf(pendingRun), patience).toBe('delivered');
+  await expect.poll(() => stateOf(pendingRun), pollOptions).toBe('delivered');
   expect(attemptsOf(pendingRun)).toEqual(all);
   expect(new Set(postsOf(pendingRun).map(({ body }) => body)).size).toBe(1);
 });
 
 it('neither restarts a failed webhook nor reports unknown runs', async () => {
   const { service } = fixture;
-  await service.untilEnded(givenUp.runId, patience.timeout);
-  await expect.poll(() => stateOf(givenUp), patience).toBe('dropped');
+  await service.untilEnded(dropped.runId, pollOptions.timeout);
+  await expect.poll(() => stateOf(dropped), pollOptions).toBe('dropped');
   const error = async () => (await service.readRun(lost.runId)).error;
-  await expect.poll(error, patience).toBe('lost_in_restore');
+  await expect.poll(error, pollOptions).toBe('lost_in_restore');
   const open = `select count(*)::int as count from runs where webhook_state in ('waiting', 'pending')`;
   const owing = async () =>
     (await service.database.pool.query<{ count: number }>(open)).rows[0]?.count;
-  await expect.poll(owing, patience).toBe(0);
-  expect([givenUp, lost].map((run) => postsOf(run).length)).toEqual([4, 3]);
+  await expect.poll(owing, pollOptions).toBe(0);
+  expect([dropped, lost].map((run) => postsOf(run).length)).toEqual([4, 3]);
 });

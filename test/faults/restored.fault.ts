@@ -17,7 +17,7 @@ import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
-const patience = { timeout: 180_000 };
+const pollOptions = { timeout: 180_000 };
 const backedUp = { say: 'Known.' };
 const hangs = script([{ say: 'here' }, { hang: true }]);
 const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' }]);
@@ -25,7 +25,7 @@ const waits = script([{ say: 'here' }, { waitForFile: 'go-on' }, { say: 'Done.' 
 let fixture: FaultFixture;
 /** In the backup: one ended run, and two running ones, one of which ends before the restore. */
 let over: RunRecord;
-let keepsRunning: RunRecord;
+let running: RunRecord;
 let endsMeanwhile: RunRecord;
 /** In the backup: a session that was asleep, and one in the middle of a turn. */
 let asleep: Conversation;
@@ -59,7 +59,7 @@ it('is restored after it was stopped in the middle of its work', async () => {
 async function beforeBackup(): Promise<void> {
   const { service } = fixture;
   over = await begin(script([backedUp]), 'before');
-  keepsRunning = await begin(hangs);
+  running = await begin(hangs);
   endsMeanwhile = await begin(waits);
   asleep = await openConversation(service);
   await asleep.say(script([{ write: { path: '/workspace/kept', content: 'kept' } }, backedUp]));
@@ -67,7 +67,7 @@ async function beforeBackup(): Promise<void> {
   workedOn = await works.send(script([{ shell: 'echo once >> ran' }, { hang: true }]));
   await untilDelivered(over);
   await untilAsleep(service, asleep);
-  for (const run of [keepsRunning, endsMeanwhile, works]) await untilWorking(service, run);
+  for (const run of [running, endsMeanwhile, works]) await untilWorking(service, run);
 }
 
 async function afterBackup(): Promise<void> {
@@ -79,7 +79,7 @@ async function afterBackup(): Promise<void> {
   await unknownChat.say(script([{ say: 'Unknown.' }]));
   unknownFirst = (await firstMessage()).data;
   const turns = async () => (await service.readRun(unknownFirst.runId)).numTurns;
-  await expect.poll(turns, patience).toBe(1);
+  await expect.poll(turns, pollOptions).toBe(1);
   await asleep.send(script([{ shell: 'echo lost > lost' }, { say: 'Lost.' }, { hang: true }]));
   for (const run of [unknown, asleep]) await untilWorking(service, run);
   for (const run of [endsMeanwhile, unknownOver]) await untilDelivered(run);
@@ -114,17 +114,17 @@ const postsOf = ({ runId }: RunRecord): { error?: string }[] =>
     .filter((body) => body.runId === runId);
 
 const untilDelivered = (run: RunRecord): Promise<void> =>
-  expect.poll(() => postsOf(run), patience).toHaveLength(1);
+  expect.poll(() => postsOf(run), pollOptions).toHaveLength(1);
 
 it('rejects repeats of possibly lost requests until it has reconciled, and delays no other request', async () => {
   const { service } = fixture;
-  const held = [
+  const rejections = [
     await again('after'),
     await again(longKey),
     await openAfter(),
     await firstMessage(),
   ];
-  for (const { status, headers } of held)
+  for (const { status, headers } of rejections)
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
   expect((await again('before')).status).toBe(200);
   const fresh = await begin(script([{ say: 'Fresh.' }]));
@@ -134,7 +134,7 @@ it('rejects repeats of possibly lost requests until it has reconciled, and delay
   const lost = (await answers).map(({ status, data }) => `${status} ${data.runId}`);
   expect(lost.slice(0, 5)).toEqual(Array(5).fill(`200 ${unknown.runId}`));
   expect(lost.slice(5)).toEqual(Array(5).fill(`200 ${unknownOver.runId}`));
-  expect(await service.untilEnded(fresh.runId, patience.timeout)).toMatchObject({
+  expect(await service.untilEnded(fresh.runId, pollOptions.timeout)).toMatchObject({
     result: 'Fresh.',
   });
 });
@@ -146,7 +146,7 @@ const again = (idempotencyKey: string) =>
 
 /** Retries like a client while the answer permits it. */
 async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
-  const end = performance.now() + patience.timeout;
+  const end = performance.now() + pollOptions.timeout;
   for (;;) {
     const answer = await again(idempotencyKey);
     if (answer.status !== 503 || performance.now() > end) return answer;
@@ -155,19 +155,19 @@ async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
 }
 
 it('ends the runs that were running in the backup once, with lost_in_restore, and reports it', async () => {
-  const { run } = await fixture.expectInvariants(keepsRunning.runId, {
-    withinMs: patience.timeout,
+  const { run } = await fixture.expectInvariants(running.runId, {
+    withinMs: pollOptions.timeout,
   });
   expect(run).toMatchObject({ endCause: 'max_reconnects_exceeded' });
-  expect(postsOf(keepsRunning)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
-  expect(fixture.containers.of(keepsRunning.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+  expect(postsOf(running)).toMatchObject([{ error: 'max_reconnects_exceeded' }]);
+  expect(fixture.containers.of(running.runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });
 
 it('ends the runs that have ended since, and reports no second end', async () => {
-  const ended = await fixture.service.untilEnded(endsMeanwhile.runId, patience.timeout);
+  const ended = await fixture.service.untilEnded(endsMeanwhile.runId, pollOptions.timeout);
   expect(ended).toMatchObject({ error: 'max_reconnects_exceeded' });
   const state = async () => (await fixture.service.readRun(endsMeanwhile.runId)).webhook.state;
-  await expect.poll(state, patience).toBe('dropped');
+  await expect.poll(state, pollOptions).toBe('dropped');
   expect(postsOf(endsMeanwhile).map(({ error }) => error)).toEqual([undefined]);
   expect(fixture.containers.of(endsMeanwhile.runId)).toEqual({
     created: 1,
@@ -179,7 +179,7 @@ it('ends the runs that have ended since, and reports no second end', async () =>
 it('ends the workflow and the container of every run missing in the backup', async () => {
   const { service } = fixture;
   for (const { runId } of [unknown, unknownOver, unknownChat, unknownFirst]) {
-    const run = await service.untilEnded(runId, patience.timeout);
+    const run = await service.untilEnded(runId, pollOptions.timeout);
     expect(run).toMatchObject({ error: 'lost_in_restore', status: 'sleep', exitCode: null });
     const events = [];
     for await (const { event, data } of service.stream(runId)) events.push({ event, data });
@@ -196,7 +196,7 @@ it('ends the workflow and the container of every run missing in the backup', asy
   const { rows } = await service.database.pool.query<{ id: string }>(
     'select workflow_id as id from runs where session_id is not null and ended_at is null order by 1',
   );
-  await expect.poll(open, patience).toEqual(rows.map(({ id }) => id));
+  await expect.poll(open, pollOptions).toEqual(rows.map(({ id }) => id));
   await temporal.close();
   expect(postsOf(unknown)).toEqual([]);
   expect(postsOf(unknownOver)).toHaveLength(1);
@@ -246,11 +246,11 @@ it('reopens no later session, and processes none of its messages', async () => {
 });
 
 it('leaves no violation, and completes the reconciliation', async () => {
-  const unsettled = async () => {
+  const pendingRestores = async () => {
     const text = 'select count(*)::int as count from restores where reconciled_at is null';
     return (await fixture.service.database.pool.query<{ count: number }>(text)).rows[0]?.count;
   };
-  await expect.poll(unsettled, patience).toBe(0);
+  await expect.poll(pendingRestores, pollOptions).toBe(0);
   const { outcomes } = await doctorWith(commandEnv(fixture.service))();
   expect(outcomes.filter(({ state }) => state !== 'ok')).toEqual([]);
 });

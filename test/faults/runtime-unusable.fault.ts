@@ -17,7 +17,7 @@ import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts
 import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
 
 const gvisor = findGvisor();
-const patience = { timeout: 90_000, interval: 500 };
+const pollOptions = { timeout: 90_000, interval: 500 };
 let folder: string;
 let engine: FaultServer;
 let fixture: FaultFixture;
@@ -58,7 +58,7 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
   fixture = await startFaultFixture({ on: { dockerHost: engine.address }, env });
   const { service } = fixture;
   await expect
-    .poll(() => hostOf(service), patience)
+    .poll(() => hostOf(service), pollOptions)
     .toMatchObject({
       ...{ runtimeSetting: 'auto', runtime: null, runtimeFault: 'runtime_unusable' },
     });
@@ -72,13 +72,13 @@ async function unusableThenUsed(bad: RuntimeEntry, good: RuntimeEntry): Promise<
 
   reloadPrivateEngine({ liveRestore: true, runtimes: { runsc: good } });
   await expect
-    .poll(() => hostOf(service), patience)
+    .poll(() => hostOf(service), pollOptions)
     .toMatchObject({
       ...{ runtimeSetting: 'auto', runtime: 'runsc', runtimeFault: null },
     });
   const steps = [{ say: 'here' }, { waitForFile: 'go-on' }];
   const later = await service.trigger({ prompt: script(steps) });
-  await expect.poll(containersOf, patience).toEqual(['runsc']);
+  await expect.poll(containersOf, pollOptions).toEqual(['runsc']);
   releaseAgent(service, later.runId);
   expect(await service.untilEnded(later.runId, 60_000)).toMatchObject({ exitCode: 0 });
 }

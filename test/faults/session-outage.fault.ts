@@ -43,78 +43,82 @@ afterAll(async () => {
   await stopFaultTestServers();
 });
 
-const awayMs = 20_000;
+const downMs = 20_000;
 const all = [0, 1, 2, 3];
 
 it('loses no message when Redis is killed and loses its data', async () => {
-  const talk = await startConversation(fixture);
+  const conversation = await startConversation(fixture);
   await redis.kill();
-  await talk.send();
-  talk.releaseAgents([0]);
-  await talk.untilInMiddle(1);
-  await waitForReconnect('Redis', talk.stays, () => {
-    talk.releaseAgents(all);
+  await conversation.send();
+  conversation.releaseAgents([0]);
+  await conversation.untilInMiddle(1);
+  await waitForReconnect('Redis', conversation.steadyClient, () => {
+    conversation.releaseAgents(all);
     return redis.start();
   });
-  await talk.expectWhole();
-  expect(talk.stays.transcript.connections).toHaveLength(1);
+  await conversation.expectComplete();
+  expect(conversation.steadyClient.transcript.connections).toHaveLength(1);
 });
 
 it('loses no message when Postgres crashes and recovers', async () => {
-  const talk = await startConversation(fixture);
+  const conversation = await startConversation(fixture);
   await postgres.kill();
-  talk.releaseAgents(all);
-  const sending = talk.sendAgainUntilTaken();
+  conversation.releaseAgents(all);
+  const sending = conversation.sendUntilAccepted();
   await sleep(3_000);
-  await waitForReconnect('Postgres', talk.stays, () => postgres.start());
+  await waitForReconnect('Postgres', conversation.steadyClient, () => postgres.start());
   await sending;
-  await talk.expectWhole();
+  await conversation.expectComplete();
 });
 
 it('accepts messages while Temporal is down, and delivers each to its agent afterwards', async () => {
-  const talk = await startConversation(fixture);
+  const conversation = await startConversation(fixture);
   await temporal.kill();
-  await talk.send();
+  await conversation.send();
   const begunMeanwhile = await openFaultConversation(fixture);
   await begunMeanwhile.send();
-  talk.releaseAgents(all);
-  await Promise.all([sleep(awayMs), talk.untilEnded(0)]);
+  conversation.releaseAgents(all);
+  await Promise.all([sleep(downMs), conversation.untilEnded(0)]);
   await temporal.start();
   await begunMeanwhile.untilInMiddle(0);
   begunMeanwhile.releaseAgents(all);
-  await Promise.all([talk.expectWhole(), begunMeanwhile.expectWhole()]);
-  expect(talk.stays.transcript.connections).toHaveLength(1);
+  await Promise.all([conversation.expectComplete(), begunMeanwhile.expectComplete()]);
+  expect(conversation.steadyClient.transcript.connections).toHaveLength(1);
 });
 
 it('loses no message when the engine is killed and its containers keep running', async () => {
-  const talk = await startConversation(fixture);
+  const conversation = await startConversation(fixture);
   await engine.kill();
-  await talk.send();
+  await conversation.send();
   await sleep(3_000);
-  await waitForReconnect('engine', talk.stays, () => {
-    talk.releaseAgents(all);
+  await waitForReconnect('engine', conversation.steadyClient, () => {
+    conversation.releaseAgents(all);
     return engine.start();
   });
-  await talk.expectWhole({ engineWasAway: true });
-  expect(talk.stays.transcript.connections).toHaveLength(1);
+  await conversation.expectComplete({ engineWasDown: true });
+  expect(conversation.steadyClient.transcript.connections).toHaveLength(1);
 });
 
 it('restarts a message once if its container dies with the engine, and fails it the next time', async () => {
   engine = await ownEngine(false);
-  const talk = await startConversation(fixture);
+  const conversation = await startConversation(fixture);
   const engineDies = async (): Promise<void> => {
     await engine.kill();
     await engine.start();
   };
   await engineDies();
-  await talk.untilInMiddle(0, 2);
-  talk.releaseAgents([0], 2);
-  await talk.send();
-  await talk.untilInMiddle(1);
+  await conversation.untilInMiddle(0, 2);
+  conversation.releaseAgents([0], 2);
+  await conversation.send();
+  await conversation.untilInMiddle(1);
   await engineDies();
-  await talk.untilInMiddle(1, 2);
+  await conversation.untilInMiddle(1, 2);
   await engineDies();
-  await talk.untilInMiddle(2);
-  talk.releaseAgents(all, 4);
-  await talk.expectWhole({ engineWasAway: true, started: [0, 0, 1, 1, 2, 3], failed: [1] });
+  await conversation.untilInMiddle(2);
+  conversation.releaseAgents(all, 4);
+  await conversation.expectComplete({
+    engineWasDown: true,
+    started: [0, 0, 1, 1, 2, 3],
+    failed: [1],
+  });
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
   proxy?.close();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const frozenMs = 60_000;
 
 it.each(['SIGKILL', 'SIGTERM'] as const)(
@@ -33,22 +33,29 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
   async (signal) => {
     const { service } = fixture;
     const { worker } = service;
-    const talk = await startConversation(fixture);
+    const conversation = await startConversation(fixture);
     for (const n of [0, 1]) {
-      await talk.untilInMiddle(n);
+      await conversation.untilInMiddle(n);
       await worker.kill(signal);
-      await talk.send();
-      talk.releaseAgents(n === 0 ? [0] : [1, 2, 3, 4]);
-      await waitForWorker(service, talk.runId, { worker, client: talk.stays });
+      await conversation.send();
+      conversation.releaseAgents(n === 0 ? [0] : [1, 2, 3, 4]);
+      await waitForWorker(service, conversation.runId, {
+        worker,
+        client: conversation.steadyClient,
+      });
     }
-    await talk.expectWhole();
-    expect(talk.stays.transcript.connections).toHaveLength(1);
-    expect(fixture.containers.of(talk.runId)).toEqual({ created: 1, started: 1, removed: 1 });
+    await conversation.expectComplete();
+    expect(conversation.steadyClient.transcript.connections).toHaveLength(1);
+    expect(fixture.containers.of(conversation.runId)).toEqual({
+      created: 1,
+      started: 1,
+      removed: 1,
+    });
   },
 );
 
 /** Everything that a worker without its data folder could still damage, except heartbeats. */
-async function heldBySecond(runId: string) {
+async function recordsOfSecond(runId: string) {
   const { database, sandboxes, dataDir } = fixture.service;
   const texts = (from: string): string =>
     `(select coalesce(json_agg(x::text order by x::text), '[]') from ${from} x where run_id = $1)`;
@@ -70,49 +77,49 @@ async function heldBySecond(runId: string) {
 
 /** The statement in transit when the worker freezes, and the answer of Postgres when it arrives late. */
 const lateWrites = [
-  { what: 'the end of a turn', from: /turn_end/, refused: 'SELECT 0' },
-  { what: 'the record of stored files', from: /set snapshot_at/, refused: 'UPDATE 0' },
+  { what: 'the end of a turn', from: /turn_end/, noEffect: 'SELECT 0' },
+  { what: 'the record of stored files', from: /set snapshot_at/, noEffect: 'UPDATE 0' },
 ];
 
 it.each(lateWrites)(
   'rejects $what of a frozen worker that has lost its data folder',
-  async ({ from, refused }) => {
+  async ({ from, noEffect }) => {
     const { service } = fixture;
     const { worker, dataDir } = service;
     await second.kill('SIGTERM');
     await worker.kill('SIGTERM');
     await worker.start({ DATABASE_URL: proxy.url });
-    const talk = await startConversation(fixture);
-    await talk.send();
+    const conversation = await startConversation(fixture);
+    await conversation.send();
 
     proxy.hold(from);
-    talk.releaseAgents([0]);
-    await expect.poll(proxy.held, { timeout: patienceMs }).toMatch(from);
+    conversation.releaseAgents([0]);
+    await expect.poll(proxy.held, { timeout: timeoutMs }).toMatch(from);
     worker.signal('SIGSTOP');
     const began = performance.now();
     rmSync(join(dataDir, 'lock'));
     await second.start();
-    await talk.untilInMiddle(1);
-    await talk.send();
-    talk.releaseAgents([1]);
-    await talk.untilInMiddle(2);
-    await untilFilesStored(talk.runId);
+    await conversation.untilInMiddle(1);
+    await conversation.send();
+    conversation.releaseAgents([1]);
+    await conversation.untilInMiddle(2);
+    await untilFilesStored(conversation.runId);
     await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
     // It wakes up, and its delayed write arrives.
-    const before = await heldBySecond(talk.runId);
+    const before = await recordsOfSecond(conversation.runId);
     const frozenLog = worker.log().length;
     worker.signal('SIGCONT');
     proxy.release();
     expect(await worker.exited()).toEqual({ code: 1, signal: null });
     expect(worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
-    await expect.poll(proxy.answered, { timeout: patienceMs }).toContain(refused);
-    expect(await heldBySecond(talk.runId)).toEqual(before);
-    expect(await untilGatewayAnswers(service, talk.runId)).toBeLessThan(1_000);
+    await expect.poll(proxy.answered, { timeout: timeoutMs }).toContain(noEffect);
+    expect(await recordsOfSecond(conversation.runId)).toEqual(before);
+    expect(await untilGatewayAnswers(service, conversation.runId)).toBeLessThan(1_000);
 
-    talk.releaseAgents([2, 3, 4]);
-    await talk.expectWhole();
-    expect(talk.stays.transcript.connections).toHaveLength(1);
+    conversation.releaseAgents([2, 3, 4]);
+    await conversation.expectComplete();
+    expect(conversation.steadyClient.transcript.connections).toHaveLength(1);
     expect(second.log()).not.toContain('the lease is lost');
   },
 );
@@ -124,5 +131,5 @@ async function untilFilesStored(runId: string): Promise<void> {
     from sessions where run_id = $1`;
   const stored = async () =>
     (await fixture.service.database.pool.query<{ stored: boolean }>(text, [runId])).rows[0]?.stored;
-  await expect.poll(stored, { timeout: patienceMs }).toBe(true);
+  await expect.poll(stored, { timeout: timeoutMs }).toBe(true);
 }

@@ -23,43 +23,43 @@ afterAll(async () => {
   await stopFaultTestServers();
 });
 
-const patienceMs = 120_000;
-const awayMs = 20_000;
+const timeoutMs = 120_000;
+const downMs = 20_000;
 
 it('continues while Temporal is down, and succeeds when it is back', async () => {
   const { service } = fixture;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
-  await stays.seenFrames(1_000, patienceMs);
+  await steadyClient.untilFrames(1_000, timeoutMs);
   await temporal.kill();
   releaseFlood(service, runId, 1);
-  await Promise.all([sleep(awayMs), stays.seenFrames(2 * framesOfPart, patienceMs)]);
-  await waitForReconnect('Temporal', stays, () => {
+  await Promise.all([sleep(downMs), steadyClient.untilFrames(2 * framesOfPart, timeoutMs)]);
+  await waitForReconnect('Temporal', steadyClient, () => {
     releaseFlood(service, runId, 2);
     return temporal.start();
   });
-  await expectWhole();
-  expect(stays.transcript.connections).toHaveLength(1);
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete();
+  expect(steadyClient.transcript.connections).toHaveLength(1);
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
 });
 
 it('ends a run whose agent ended while Temporal was down', async () => {
   const { service } = fixture;
-  const { runId, stays, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   await temporal.kill();
   releaseFlood(service, runId, 0, 1, 2);
-  await Promise.all([sleep(awayMs), stays.seenFrames(2.8 * framesOfPart, patienceMs)]);
+  await Promise.all([sleep(downMs), steadyClient.untilFrames(2.8 * framesOfPart, timeoutMs)]);
   await temporal.start();
-  await expectWhole();
+  await expectComplete();
 });
 
 it('admits runs while Temporal is down, and starts each once afterwards', async () => {
   await temporal.kill();
   const runIds = [];
   for (let n = 0; n < 5; n += 1) runIds.push(await fixture.trigger('nothing but an echo'));
-  await sleep(awayMs);
+  await sleep(downMs);
   await temporal.start();
-  for (const runId of runIds) await fixture.expectInvariants(runId, { withinMs: patienceMs });
+  for (const runId of runIds) await fixture.expectInvariants(runId, { withinMs: timeoutMs });
 });

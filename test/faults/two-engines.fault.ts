@@ -24,7 +24,7 @@ import {
 import { startTlsServers, type TlsServers } from './support/tls-servers.ts';
 
 const lostMs = 24_000;
-const patience = { timeout: 120_000 };
+const pollOptions = { timeout: 120_000 };
 
 let engine: FaultServer;
 let parts: TlsServers;
@@ -65,7 +65,7 @@ async function hostOf(runId: string): Promise<'first' | 'second' | null> {
   return (await on(onSecond)) ? 'second' : null;
 }
 
-async function secondSilentMs(): Promise<number> {
+async function secondHeartbeatAgeMs(): Promise<number> {
   const hosts = await createHostStore(service.database.pool).list();
   return hosts.find(({ hostId }) => hostId === second.hostId())?.msSinceHeartbeat ?? 0;
 }
@@ -125,7 +125,9 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
       await stopRun(data.runId);
     }
     await second.worker.kill('SIGTERM');
-    await expect.poll(secondSilentMs, patience).toBeGreaterThan(hostThresholds(lostMs).staleMs);
+    await expect
+      .poll(secondHeartbeatAgeMs, pollOptions)
+      .toBeGreaterThan(hostThresholds(lostMs).staleMs);
     const offline = { status: 409, body: { error: { code: 'RUNNER_OFFLINE' } } };
     expect(await trigger()).toMatchObject(offline);
     await startSecond();
@@ -163,7 +165,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     console.log(`the session continued ${Math.round(performance.now() - began)} ms after the loss`);
     expectContinued(chat, seen);
     expect(await hostOf(chat.runId)).toBe('first');
-    expect(await service.untilEnded(runId, patience.timeout)).toMatchObject({
+    expect(await service.untilEnded(runId, pollOptions.timeout)).toMatchObject({
       error: expect.stringContaining('max_reconnects_exceeded'),
     });
 
@@ -171,7 +173,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
     await engine.start();
     expect((await onSecond.list()).length).toBeGreaterThan(0);
     await startSecond();
-    await expect.poll(() => onSecond.list(), patience).toEqual([]);
+    await expect.poll(() => onSecond.list(), pollOptions).toEqual([]);
     await endSession(service, chat);
   });
 });
@@ -199,7 +201,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
     const from = second.worker.log().length;
     const started = second.worker.start({ DOCKER_HOST: engine.address, ...env });
     const ended = started.catch(() => undefined);
-    await expect.poll(() => second.worker.log().slice(from), patience).toMatch(words);
+    await expect.poll(() => second.worker.log().slice(from), pollOptions).toMatch(words);
     await second.worker.kill('SIGKILL');
     await ended;
     return second.worker.log().slice(from);

@@ -1,4 +1,4 @@
 /** The violation, unless the condition holds. */
-export function violationUnless(holds: boolean, words: string): string[] {
-  return holds ? [] : [words];
+export function violationUnless(condition: boolean, violation: string): string[] {
+  return condition ? [] : [violation];
 }

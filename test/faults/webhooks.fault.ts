@@ -45,8 +45,8 @@ const delaysMs = [2_000, 10_000, 30_000];
 const earlyMs = 100;
 const lateMs = 5_000;
 /** The most delay that many hanging receivers may cause for others. */
-const heldUpMaxMs = 15_000;
-const patienceMs = 240_000;
+const delayMaxMs = 15_000;
+const timeoutMs = 240_000;
 
 /** The receiver's behavior by path. */
 const behaviours: Record<string, (response: ServerResponse) => void> = {
@@ -89,9 +89,12 @@ async function attemptsOf(runId: string): Promise<Attempt[]> {
 }
 
 /** A run that ends at once, and the outcome of its webhook. */
-async function sendWebhook(callbackUrl: string, { isRefused = false } = {}) {
+async function sendWebhook(callbackUrl: string, { isWebhookRejected = false } = {}) {
   const runId = await triggerFailing(callbackUrl);
-  const { run, posts } = await fixture.expectInvariants(runId, { withinMs: patienceMs, isRefused });
+  const { run, posts } = await fixture.expectInvariants(runId, {
+    withinMs: timeoutMs,
+    isWebhookRejected,
+  });
   return { runId, posts, webhook: run.webhook, attempts: await attemptsOf(runId) };
 }
 
@@ -147,7 +150,7 @@ describe('the webhook of a run', () => {
     'is sent four times, after 2, 10 and 30 seconds, if no attempt succeeds ($path)',
     async ({ path, status, error }) => {
       const url = `${fixture.receiver.url}${path}`;
-      const { posts, webhook, attempts } = await sendWebhook(url, { isRefused: true });
+      const { posts, webhook, attempts } = await sendWebhook(url, { isWebhookRejected: true });
       expect(posts).toHaveLength(4);
       expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: status });
       expect(attempts.map((attempt) => attempt.error)).toEqual([error, error, error, error]);
@@ -157,7 +160,7 @@ describe('the webhook of a run', () => {
   );
 
   it('sends no byte to a receiver with an untrusted certificate', async () => {
-    const { webhook, attempts } = await sendWebhook(untrusted.url, { isRefused: true });
+    const { webhook, attempts } = await sendWebhook(untrusted.url, { isWebhookRejected: true });
     expect(webhook).toMatchObject({ state: 'dropped', attempts: 4, lastStatus: null });
     expect(untrusted.connections()).toBe(4);
     expect(untrusted.requests()).toBe(0);
@@ -174,8 +177,8 @@ describe('the webhook of a run', () => {
       await restartWithFailpoint(worker, name);
       const runId = await triggerFailing(`${fixture.receiver.url}/500`);
       await restartAfterFailpoint(worker);
-      const about = { withinMs: patienceMs, isRefused: true };
-      const { posts, attempts } = await fixture.expectInvariants(runId, about);
+      const options = { withinMs: timeoutMs, isWebhookRejected: true };
+      const { posts, attempts } = await fixture.expectInvariants(runId, options);
       expect(posts).toHaveLength(count);
       expect(attempts.map(({ status }) => status)).toEqual([null, 500, 500, 500]);
     },
@@ -187,22 +190,22 @@ it('delays no run, and other webhooks only briefly, if a receiver hangs', async 
     Array.from({ length: 120 }, () => triggerFailing(`${fixture.receiver.url}/hang`)),
   );
   const isHanging = () => fixture.receiver.posts.filter(({ path }) => path === '/hang').length;
-  await expect.poll(isHanging, { timeout: patienceMs }).toBeGreaterThan(100);
+  await expect.poll(isHanging, { timeout: timeoutMs }).toBeGreaterThan(100);
 
   const { runId } = await fixture.service.trigger({
     prompt: 'nothing but an echo',
     callbackUrl: `${fixture.receiver.url}/good`,
   });
-  const ended = await fixture.service.untilEnded(runId, patienceMs);
+  const ended = await fixture.service.untilEnded(runId, timeoutMs);
   const { posts } = await fixture.expectInvariants(runId);
   expect(posts).toHaveLength(1);
   const [attempt] = await attemptsOf(runId);
   const endedAt = Date.parse(ended.finishedAt ?? '');
-  expect(endedAt - Date.parse(ended.createdAt)).toBeLessThan(heldUpMaxMs);
-  expect((attempt?.started.getTime() ?? 0) - endedAt).toBeLessThan(heldUpMaxMs);
+  expect(endedAt - Date.parse(ended.createdAt)).toBeLessThan(delayMaxMs);
+  expect((attempt?.started.getTime() ?? 0) - endedAt).toBeLessThan(delayMaxMs);
 
-  const about = { withinMs: patienceMs, isRefused: true };
-  for (const one of hanging) await fixture.expectInvariants(one, about);
+  const options = { withinMs: timeoutMs, isWebhookRejected: true };
+  for (const one of hanging) await fixture.expectInvariants(one, options);
 });
 
 /** Serves TLS with a self-signed certificate. */

@@ -22,11 +22,11 @@ afterAll(async () => {
   proxy?.close();
 });
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 const frozenMs = 60_000;
 
 /** Everything that a worker without its data folder could still damage. */
-async function heldBySecond(runId: string) {
+async function recordsOfSecond(runId: string) {
   const { service } = fixture;
   const { rows } = await service.database.pool.query(
     `select r::text as run, l.lease_token, l.lease_owner, l.generation, l.byte_offset, l.last_seq,
@@ -46,36 +46,36 @@ async function heldBySecond(runId: string) {
 
 it('rejects every write of a frozen worker that wakes up after it lost its data folder', async () => {
   const { service } = fixture;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
-  await stays.seenFrames(1_000, patienceMs);
+  await steadyClient.untilFrames(1_000, timeoutMs);
 
   proxy.hold(/append_batch/);
   releaseFlood(service, runId, 1);
-  await expect.poll(proxy.held, { timeout: patienceMs }).toContain('append_batch');
+  await expect.poll(proxy.held, { timeout: timeoutMs }).toContain('append_batch');
   service.worker.signal('SIGSTOP');
   const began = performance.now();
   rmSync(join(service.dataDir, 'lock'));
   const second = service.anotherWorker();
-  await waitForWorker(service, runId, { worker: second, client: stays });
-  await stays.seenFrames(2 * framesOfPart, patienceMs);
+  await waitForWorker(service, runId, { worker: second, client: steadyClient });
+  await steadyClient.untilFrames(2 * framesOfPart, timeoutMs);
   await sleep(Math.max(0, frozenMs - (performance.now() - began)));
 
   // It wakes up, and its delayed write arrives.
-  const before = await heldBySecond(runId);
+  const before = await recordsOfSecond(runId);
   const frozenLog = service.worker.log().length;
   service.worker.signal('SIGCONT');
   proxy.release();
   expect(await service.worker.exited()).toEqual({ code: 1, signal: null });
   expect(service.worker.log().slice(frozenLog)).toContain('data_dir_lock_lost');
-  await expect.poll(proxy.answered, { timeout: patienceMs }).toContain('SELECT 0');
-  expect(await heldBySecond(runId)).toEqual(before);
+  await expect.poll(proxy.answered, { timeout: timeoutMs }).toContain('SELECT 0');
+  expect(await recordsOfSecond(runId)).toEqual(before);
   expect(await untilGatewayAnswers(service, runId)).toBeLessThan(1_000);
 
   releaseFlood(service, runId, 2);
-  await expectWhole();
-  expect(stays.transcript.connections).toHaveLength(1);
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete();
+  expect(steadyClient.transcript.connections).toHaveLength(1);
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
   expect(second.log()).not.toContain('the lease is lost');
 });

@@ -9,22 +9,22 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.stop());
 
-const patienceMs = 120_000;
+const timeoutMs = 120_000;
 
 it('loses nothing of a run whose worker is killed twice', async () => {
   const { service } = fixture;
   const { worker } = service;
-  const { runId, stays, comesAndGoes, expectWhole } = await fixture.startFlood();
-  await stays.seenFrames(1, patienceMs);
+  const { runId, steadyClient, reconnectingClient, expectComplete } = await fixture.startFlood();
+  await steadyClient.untilFrames(1, timeoutMs);
   releaseFlood(service, runId, 0);
   for (const part of [0, 1] as const) {
-    await stays.seenFrames(part * framesOfPart + 1_000, patienceMs);
+    await steadyClient.untilFrames(part * framesOfPart + 1_000, timeoutMs);
     await worker.kill('SIGKILL');
     releaseFlood(service, runId, part === 0 ? 1 : 2);
-    await waitForWorker(service, runId, { worker, client: stays });
+    await waitForWorker(service, runId, { worker, client: steadyClient });
   }
-  await expectWhole();
-  expect(stays.transcript.connections).toHaveLength(1);
-  expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(10);
+  await expectComplete();
+  expect(steadyClient.transcript.connections).toHaveLength(1);
+  expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(10);
   expect(fixture.containers.of(runId)).toEqual({ created: 1, started: 1, removed: 1 });
 });

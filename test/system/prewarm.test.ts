@@ -15,7 +15,7 @@ import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 const pauseAfterMs = 1_000;
-const patience = { timeout: 30_000 };
+const pollOptions = { timeout: 30_000 };
 
 let service: Service;
 let redis: Redis;
@@ -40,13 +40,13 @@ async function stateOf({ runId }: Conversation): Promise<string | undefined> {
 it('pauses again if its workflow was notified of a message that does not exist', async () => {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));
-  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  await expect.poll(() => stateOf(chat), pollOptions).toBe('paused');
   const connection = await Connection.connect({ address: stackEnv.temporalAddress });
   const { workflow } = new Client({ connection });
   await workflow.getHandle(`session/${chat.runId}`).signal('message', { messageId: randomUUID() });
   await connection.close();
-  await expect.poll(() => stateOf(chat), { ...patience, interval: 20 }).toBe('running');
-  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  await expect.poll(() => stateOf(chat), { ...pollOptions, interval: 20 }).toBe('running');
+  await expect.poll(() => stateOf(chat), pollOptions).toBe('paused');
   expect(chat.named('turn_end')).toHaveLength(1);
   await endSession(service, chat);
 });
@@ -54,7 +54,7 @@ it('pauses again if its workflow was notified of a message that does not exist',
 it('unpauses its sandbox on a notification, and pauses it again until the message arrives', async () => {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));
-  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  await expect.poll(() => stateOf(chat), pollOptions).toBe('paused');
 
   notifications.notify(sessionChannel(chat.runId));
   await sleep(pauseAfterMs);
@@ -70,8 +70,8 @@ it('unpauses its sandbox on a notification, and pauses it again until the messag
     notifications.notify(sessionChannel(runId));
     return stateOf(chat);
   };
-  await expect.poll(stateAfterRinging, patience).toBe('running');
-  await expect.poll(() => stateOf(chat), patience).toBe('paused');
+  await expect.poll(stateAfterRinging, pollOptions).toBe('running');
+  await expect.poll(() => stateOf(chat), pollOptions).toBe('paused');
 
   expect(await chat.say(script([{ say: 'Three.' }]))).toMatchObject({ exitCode: 0 });
   expect(chat.named('turn_end')).toHaveLength(3);

@@ -13,7 +13,7 @@ export interface ContainerHistory {
 export interface ContainerWatch {
   of(runId: string): ContainerHistory;
   /** The most containers that ran at the same time. */
-  mostAlive(): number;
+  mostRunning(): number;
   close(): void;
 }
 
@@ -49,7 +49,7 @@ export async function watchContainers(
   for (const source of [stream, lines]) source.on('error', () => undefined); // the engine was killed
   return {
     of: (runId) => histories.get(runId) ?? { created: 0, started: 0, removed: 0 },
-    mostAlive: () => most,
+    mostRunning: () => most,
     close: () => void stream.destroy(),
   };
 }

@@ -9,29 +9,29 @@ import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
 import type { Answer } from '../../support/api-client.ts';
 import { script } from '../../unit/scripted-agent/lines.ts';
-import type { Evidence } from '../evidence.ts';
-import type { About, FaultFixture } from './fault-fixture.ts';
+import type { RunRecords } from '../run-records.ts';
+import type { FaultFixture, InvariantOptions } from './fault-fixture.ts';
 import { textsIn } from './flood.ts';
 import type { Client } from './transcript.ts';
 
-const linesOfHalf = 150;
+const linesPerHalf = 150;
 const longEvery = 50;
-const hangUpEvery = 97;
-const patienceMs = 240_000;
-const gate = (n: number): string => `go-${n}`;
-const halfWord = (n: number): string => `the half of ${n}`;
-const lastText = (n: number): string => `the last word of ${n}`;
+const disconnectEvery = 97;
+const timeoutMs = 240_000;
+const releaseFile = (n: number): string => `go-${n}`;
+const firstHalfText = (n: number): string => `the half of ${n}`;
+const finalText = (n: number): string => `the last word of ${n}`;
 
 interface FaultConversation {
   runId: string;
-  stays: Client;
-  comesAndGoes: Client;
+  steadyClient: Client;
+  reconnectingClient: Client;
   /** The accepted messages, in order. */
   sent: string[];
   /** Sends the next message, once; it must be accepted. */
   send(): Promise<void>;
   /** Sends the next message, and retries after a failure or a timeout until it is accepted. */
-  sendAgainUntilTaken(): Promise<void>;
+  sendUntilAccepted(): Promise<void>;
   /** Resolves when the agent has reached the middle of this message that many times. */
   untilInMiddle(n: number, times?: number): Promise<void>;
   /** Releases the agent when it reaches the middle of these messages. */
@@ -41,10 +41,10 @@ interface FaultConversation {
    * Waits for the sent messages, ends the session, and checks that each message was delivered,
    * processed and ended once, in order, and that both clients have seen the log.
    */
-  expectWhole(about?: TalkAbout): Promise<void>;
+  expectComplete(options?: ConversationOptions): Promise<void>;
 }
 
-interface TalkAbout extends About {
+interface ConversationOptions extends InvariantOptions {
   /** The messages that the agent started, in order; each message once if omitted. */
   started?: number[];
   /** Messages that end as failed. */
@@ -53,10 +53,10 @@ interface TalkAbout extends About {
 
 /** Opens a session in the middle of its first message, with two queued. */
 export async function startConversation(fixture: FaultFixture): Promise<FaultConversation> {
-  const talk = await openFaultConversation(fixture);
-  for (let n = 0; n < 3; n += 1) await talk.send();
-  await talk.untilInMiddle(0);
-  return talk;
+  const conversation = await openFaultConversation(fixture);
+  for (let n = 0; n < 3; n += 1) await conversation.send();
+  await conversation.untilInMiddle(0);
+  return conversation;
 }
 
 export async function openFaultConversation(fixture: FaultFixture): Promise<FaultConversation> {
@@ -64,12 +64,15 @@ export async function openFaultConversation(fixture: FaultFixture): Promise<Faul
   const { flowId, call } = service;
   const opened = await call<Ids>('POST', `/flows/${flowId}/sessions`, { body: {} });
   const { sessionId, runId } = opened.data;
-  const stays = fixture.follow(runId, { name: 'who stays' });
-  const comesAndGoes = fixture.follow(runId, { name: 'who comes and goes', hangUpEvery });
+  const steadyClient = fixture.follow(runId, { name: 'steady client' });
+  const reconnectingClient = fixture.follow(runId, {
+    name: 'reconnecting client',
+    disconnectEvery,
+  });
   const sent: string[] = [];
 
   function post(n: number): Promise<Answer<Ids>> {
-    const message = n < 0 ? question : messageOf(n);
+    const message = n < 0 ? reportStarted : messageOf(n);
     const body = { message, sessionId, stream: true, clientMessageId: `m-${n}` };
     return call('POST', `/flows/${flowId}/chat`, { body });
   }
@@ -80,40 +83,41 @@ export async function openFaultConversation(fixture: FaultFixture): Promise<Faul
     sent.push(answer.data.messageId);
   }
 
-  const untilEnded = (n: number) => untilSeen(stays, 'turn_end', sent[n] ?? 'none');
+  const untilEnded = (n: number) => untilReceived(steadyClient, 'turn_end', sent[n] ?? 'none');
 
   return {
     runId,
-    stays,
-    comesAndGoes,
+    steadyClient,
+    reconnectingClient,
     sent,
     send,
-    async sendAgainUntilTaken() {
+    async sendUntilAccepted() {
       const status = async () => (await post(sent.length)).status;
-      await expect.poll(status, { timeout: patienceMs }).toBe(202);
+      await expect.poll(status, { timeout: timeoutMs }).toBe(202);
       await send();
     },
-    untilInMiddle: (n, times) => untilSeen(stays, 'chat_output', halfWord(n), times),
+    untilInMiddle: (n, times) =>
+      untilReceived(steadyClient, 'chat_output', firstHalfText(n), times),
     releaseAgents(which, generation = 1) {
       const { workspace } = foldersOf(service.dataDir, { runId, generation });
-      for (const n of which) writeFileSync(join(workspace, gate(n)), '');
+      for (const n of which) writeFileSync(join(workspace, releaseFile(n)), '');
     },
     untilEnded,
-    async expectWhole({ started = sent.map((_, n) => n), failed = [], ...about } = {}) {
+    async expectComplete({ started = sent.map((_, n) => n), failed = [], ...options } = {}) {
       await send(-1);
       for (const n of sent.keys()) await untilEnded(n);
       expect((await call('DELETE', `/flows/${flowId}/sessions/${sessionId}`)).status).toBe(200);
-      const clients = [stays, comesAndGoes];
-      await Promise.all(clients.map((client) => client.seenEnd(patienceMs)));
-      const evidence = await fixture.expectInvariants(runId, { ...about, clients });
-      expectTalk(evidence, { sent, failed, started });
-      expect(comesAndGoes.transcript.connections.length).toBeGreaterThan(5);
+      const clients = [steadyClient, reconnectingClient];
+      await Promise.all(clients.map((client) => client.untilFinished(timeoutMs)));
+      const records = await fixture.expectInvariants(runId, { ...options, clients });
+      expectTurns(records, { sent, failed, started });
+      expect(reconnectingClient.transcript.connections.length).toBeGreaterThan(5);
     },
   };
 }
 
 /** Each is a separate frame. */
-async function untilSeen(
+async function untilReceived(
   { transcript }: Client,
   ...[event, what, times = 1]: [event: string, what: string, times?: number]
 ): Promise<void> {
@@ -121,7 +125,7 @@ async function untilSeen(
     transcript.connections
       .flatMap(({ events }) => events)
       .filter((one) => one.event === event && one.data.includes(what)).length;
-  const options = { timeout: patienceMs, message: `${event} ${what}` };
+  const options = { timeout: timeoutMs, message: `${event} ${what}` };
   await expect.poll(seen, options).toBeGreaterThanOrEqual(times);
 }
 
@@ -137,24 +141,24 @@ const secondHalf = (n: number) => ({ seed: 2 * n + 2, longEvery });
 function messageOf(n: number): string {
   return script([
     { shell: `echo ${n} >> begun` },
-    { lines: linesOfHalf, ...firstHalf(n) },
-    { say: halfWord(n) },
-    { waitForFile: gate(n) },
-    { lines: linesOfHalf, ...secondHalf(n) },
-    { say: lastText(n) },
+    { lines: linesPerHalf, ...firstHalf(n) },
+    { say: firstHalfText(n) },
+    { waitForFile: releaseFile(n) },
+    { lines: linesPerHalf, ...secondHalf(n) },
+    { say: finalText(n) },
   ]);
 }
 
 /** The agent's own record of the messages that it started. */
-const question = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
+const reportStarted = script([{ shell: 'echo "begun: $(tr "\\n" " " < begun)"' }]);
 
-interface TalkOutcome {
+interface ExpectedTurns {
   sent: string[];
   failed: number[];
   started: number[];
 }
 
-function expectTalk({ run, log }: Evidence, { sent, failed, started }: TalkOutcome): void {
+function expectTurns({ run, log }: RunRecords, { sent, failed, started }: ExpectedTurns): void {
   expect(run).toMatchObject({ endCause: 'stopped_by_api' });
   const turns = log.filter(({ event }) => event === 'user_message' || event === 'turn_end');
   expect(
@@ -174,11 +178,11 @@ function expectTalk({ run, log }: Evidence, { sent, failed, started }: TalkOutco
 /** Only the first half of an attempt that was repeated or failed. */
 function textsOf(started: number[], failed: number[]): string[] {
   return started.flatMap((n, index) => {
-    const half = [...linesOf(firstHalf(n)), halfWord(n)];
+    const half = [...linesOf(firstHalf(n)), firstHalfText(n)];
     if (started.lastIndexOf(n) !== index || failed.includes(n)) return half;
-    return [...half, ...linesOf(secondHalf(n)), lastText(n)];
+    return [...half, ...linesOf(secondHalf(n)), finalText(n)];
   });
 }
 
 const linesOf = (shape: { seed: number; longEvery: number }): string[] =>
-  Array.from({ length: linesOfHalf }, (_, index) => randomText(index, shape));
+  Array.from({ length: linesPerHalf }, (_, index) => randomText(index, shape));

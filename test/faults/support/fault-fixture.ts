@@ -9,9 +9,9 @@ import {
   startReceiver,
   type WebhookReceiver,
 } from '../../support/webhook-receiver.ts';
-import { checkRun } from '../check.ts';
-import { checkReadLog } from '../check-read-log.ts';
-import { type Evidence, gatherEvidence } from '../evidence.ts';
+import { checkLogPages } from '../check-log-pages.ts';
+import { checkRun } from '../check-run.ts';
+import { collectRecords, type RunRecords } from '../run-records.ts';
 import { watchCauses } from './cause-watch.ts';
 import { type ContainerWatch, watchContainers } from './container-watch.ts';
 import { checkFlood, floodPrompt } from './flood.ts';
@@ -28,37 +28,37 @@ export interface FaultFixture {
   /** The run of support/flood.ts, with a client that stays and one that keeps reconnecting. */
   startFlood(): Promise<Flood>;
   /** Waits until nothing more can happen to a run, then checks all its invariants. */
-  expectInvariants(runId: string, about?: About): Promise<Evidence>;
+  expectInvariants(runId: string, options?: InvariantOptions): Promise<RunRecords>;
   stop(): Promise<void>;
 }
 
 interface Flood {
   runId: string;
-  stays: Client;
-  comesAndGoes: Client;
+  steadyClient: Client;
+  reconnectingClient: Client;
   /**
    * Checks that both clients received the log, that its pages equal it, that the log equals the agent's
    * output, and that one post was made.
    */
-  expectWhole(about?: About): Promise<Evidence>;
+  expectComplete(options?: InvariantOptions): Promise<RunRecords>;
 }
 
-export interface About {
+export interface InvariantOptions {
   clients?: Client[];
   /** Time limit for everything: the run's end and what follows. */
   withinMs?: number;
   /** The engine was down, so its events are incomplete. */
-  engineWasAway?: boolean;
+  engineWasDown?: boolean;
   /** The receiver rejects its webhook. */
-  isRefused?: boolean;
+  isWebhookRejected?: boolean;
 }
 
 interface FaultFixtureOptions extends ServiceOptions {
   behave?: Behaviour;
 }
 
-const settledWithinMs = 60_000;
-const hangUpEvery = 997;
+const finalWithinMs = 60_000;
+const disconnectEvery = 997;
 
 export async function startFaultFixture(options: FaultFixtureOptions = {}): Promise<FaultFixture> {
   const [service, receiver] = await Promise.all([
@@ -70,61 +70,68 @@ export async function startFaultFixture(options: FaultFixtureOptions = {}): Prom
   await watchCauses(service.database.pool);
   const containers = await watchContainers(service, dockerHost);
 
-  const follow = (runId: string, how: ClientOptions): Client => followRun(service, runId, how);
+  const follow = (runId: string, clientOptions: ClientOptions): Client =>
+    followRun(service, runId, clientOptions);
 
   async function trigger(prompt: string): Promise<string> {
     const { runId } = await service.trigger({ prompt, callbackUrl: `${receiver.url}/hook` });
     return runId;
   }
 
-  function gather(runId: string, { clients = [], engineWasAway = false, ...rest }: About) {
+  function collect(
+    runId: string,
+    { clients = [], engineWasDown = false, ...rest }: InvariantOptions,
+  ) {
     const transcripts = clients.map(({ transcript }) => transcript);
-    const history = engineWasAway ? {} : { containers: containers.of(runId) };
-    const { isRefused = false } = rest;
-    const witnesses = {
+    const history = engineWasDown ? {} : { containers: containers.of(runId) };
+    const { isWebhookRejected = false } = rest;
+    const sources = {
       transcripts,
       posts: receiver.posts,
-      isRefused,
+      isWebhookRejected,
       temporalAddress,
       ...history,
     };
-    return gatherEvidence(service, runId, witnesses);
+    return collectRecords(service, runId, sources);
   }
 
   /** Repeats the queries until they succeed and every invariant holds. The last result counts. */
-  async function expectInvariants(runId: string, about: About = {}): Promise<Evidence> {
-    const end = performance.now() + (about.withinMs ?? settledWithinMs);
-    await untilSettled(service, runId, end - performance.now());
+  async function expectInvariants(
+    runId: string,
+    options: InvariantOptions = {},
+  ): Promise<RunRecords> {
+    const end = performance.now() + (options.withinMs ?? finalWithinMs);
+    await untilFinal(service, runId, end - performance.now());
     for (;;) {
       const isLast = performance.now() > end;
-      const evidence = await gather(runId, about).catch((error: unknown) => {
+      const records = await collect(runId, options).catch((error: unknown) => {
         if (isLast) throw error;
       });
-      const wrong = evidence && checkRun(evidence);
-      if (evidence && wrong?.length === 0) return evidence;
-      if (isLast) expect(wrong).toEqual([]);
+      const violations = records && checkRun(records);
+      if (records && violations?.length === 0) return records;
+      if (isLast) expect(violations).toEqual([]);
       await sleep(500);
     }
   }
 
   async function startFlood(): Promise<Flood> {
     const runId = await trigger(floodPrompt());
-    const stays = follow(runId, { name: 'who stays' });
-    const comesAndGoes = follow(runId, { name: 'who comes and goes', hangUpEvery });
+    const steadyClient = follow(runId, { name: 'steady client' });
+    const reconnectingClient = follow(runId, { name: 'reconnecting client', disconnectEvery });
     return {
       runId,
-      stays,
-      comesAndGoes,
-      async expectWhole(about = {}) {
-        const clients = [stays, comesAndGoes];
-        await untilSettled(service, runId, 240_000);
-        await Promise.all(clients.map((client) => client.seenEnd(60_000)));
-        const evidence = await expectInvariants(runId, { ...about, clients });
-        expect(checkFlood(evidence.log)).toEqual([]);
-        expect(await checkReadLog(service, runId, evidence.log)).toEqual([]);
-        expect(evidence.run).toMatchObject({ endCause: 'completed', exitCode: 0 });
-        expect(evidence.posts).toHaveLength(1);
-        return evidence;
+      steadyClient,
+      reconnectingClient,
+      async expectComplete(options = {}) {
+        const clients = [steadyClient, reconnectingClient];
+        await untilFinal(service, runId, 240_000);
+        await Promise.all(clients.map((client) => client.untilFinished(60_000)));
+        const records = await expectInvariants(runId, { ...options, clients });
+        expect(checkFlood(records.log)).toEqual([]);
+        expect(await checkLogPages(service, runId, records.log)).toEqual([]);
+        expect(records.run).toMatchObject({ endCause: 'completed', exitCode: 0 });
+        expect(records.posts).toHaveLength(1);
+        return records;
       },
     };
   }
@@ -144,7 +151,7 @@ export async function startFaultFixture(options: FaultFixtureOptions = {}): Prom
   };
 }
 
-async function untilSettled(service: Service, runId: string, withinMs: number): Promise<void> {
+async function untilFinal(service: Service, runId: string, withinMs: number): Promise<void> {
   const runs = createRunStore(service.database.pool, createSealer(service.encryptionKey));
   const end = performance.now() + withinMs;
   for (;;) {

@@ -8,7 +8,7 @@ import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
 import type { Service } from '../../support/service.ts';
 import { script } from '../../unit/scripted-agent/lines.ts';
-import type { LoggedFrame } from '../evidence.ts';
+import type { LoggedFrame } from '../run-records.ts';
 
 const longEvery = 100;
 const parts = [
@@ -16,23 +16,23 @@ const parts = [
   { lines: 7_000, seed: 2 },
   { lines: 6_000, seed: 3 },
 ] as const;
-const lastText = 'the last word';
+const finalText = 'the last word';
 
 /** The part that starts when this file exists. */
-const gate = (part: number): string => `part-${part}`;
+const releaseFile = (part: number): string => `part-${part}`;
 
 export function floodPrompt(): string {
   const steps = parts.flatMap((part, index) => [
-    { waitForFile: gate(index) },
+    { waitForFile: releaseFile(index) },
     { ...part, longEvery },
   ]);
-  return script([...steps, { say: lastText }]);
+  return script([...steps, { say: finalText }]);
 }
 
 /** Releases these parts once the sandbox exists. */
 export function releaseFlood(service: Service, runId: string, ...which: (0 | 1 | 2)[]): void {
   const { workspace } = foldersOf(service.dataDir, { runId, generation: 1 });
-  for (const part of which) writeFileSync(join(workspace, gate(part)), '');
+  for (const part of which) writeFileSync(join(workspace, releaseFile(part)), '');
 }
 
 /** A line makes two frames: raw and rendered. */
@@ -41,7 +41,7 @@ export const framesOfPart = 2 * parts[0].lines;
 /** Describes the differences between the agent's output and the log. */
 export function checkFlood(log: LoggedFrame[]): string[] {
   const actual = textsIn(log);
-  const expected = [...parts.flatMap(textsOfPart), lastText];
+  const expected = [...parts.flatMap(textsOfPart), finalText];
   const at = expected.findIndex((text, index) => actual[index] !== text);
   if (at !== -1) return [`line ${at} is ${JSON.stringify(actual[at]?.slice(0, 60))}`];
   return actual.length === expected.length

@@ -11,12 +11,12 @@ export async function untilGatewayAnswers(service: Service, runId: string): Prom
   return performance.now() - began;
 }
 
-const answerWithinMs = 250;
+const responseTimeoutMs = 250;
 
 /** The socket of a frozen process accepts a connection and never answers. */
 function answers(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const signal = AbortSignal.timeout(answerWithinMs);
+    const signal = AbortSignal.timeout(responseTimeoutMs);
     request({ socketPath, path: '/nothing', signal }, (response) => {
       response.resume();
       resolve(true);

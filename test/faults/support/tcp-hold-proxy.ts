@@ -13,10 +13,10 @@ export interface TcpHoldProxy {
   /** The server's answers since the last release. */
   answered(): string;
   /** Drops all data of existing connections; new ones are not affected. */
-  silence(): void;
+  blockOpenConnections(): void;
   /** Drops all data of all connections, new ones too, until `restore`. */
-  cut(): void;
-  /** Closes the silent connections; new ones are not affected. */
+  blockAll(): void;
+  /** Closes the blocked connections; new ones are not affected. */
   restore(): void;
   close(): void;
 }
@@ -29,18 +29,18 @@ export async function openTcpHoldProxy(serverUrl: string): Promise<TcpHoldProxy>
   let isHolding = false;
   const held: { chunk: Buffer; to: Socket }[] = [];
   let answers: Buffer[] = [];
-  const silent = new Set<Socket>();
-  let isCut = false;
+  const blocked = new Set<Socket>();
+  let isBlocked = false;
 
   const proxy = createServer((client) => {
     const server = connect(target);
     for (const socket of [client, server]) {
       sockets.add(socket);
       socket.on('error', () => undefined); // one of the two was killed
-      if (isCut) silent.add(socket);
+      if (isBlocked) blocked.add(socket);
     }
     client.on('data', (chunk) => {
-      if (silent.has(client)) return;
+      if (blocked.has(client)) return;
       isHolding ||= holdsFrom?.test(chunk.toString()) ?? false;
       if (isHolding) held.push({ chunk, to: server });
       else server.write(chunk);
@@ -48,7 +48,7 @@ export async function openTcpHoldProxy(serverUrl: string): Promise<TcpHoldProxy>
     // Held data is still sent, so the server's socket stays open until the proxy closes.
     client.on('close', () => void (isHolding || held.length > 0 || server.end()));
     server.on('data', (chunk) => {
-      if (silent.has(server)) return;
+      if (blocked.has(server)) return;
       answers.push(chunk);
       if (!client.destroyed) client.write(chunk);
     });
@@ -69,16 +69,16 @@ export async function openTcpHoldProxy(serverUrl: string): Promise<TcpHoldProxy>
       for (const { chunk, to } of held.splice(0)) to.write(chunk);
     },
     answered: () => Buffer.concat(answers).toString(),
-    silence() {
-      for (const socket of sockets) silent.add(socket);
+    blockOpenConnections() {
+      for (const socket of sockets) blocked.add(socket);
     },
-    cut() {
-      isCut = true;
-      for (const socket of sockets) silent.add(socket);
+    blockAll() {
+      isBlocked = true;
+      for (const socket of sockets) blocked.add(socket);
     },
     restore() {
-      isCut = false;
-      for (const socket of silent) socket.destroy();
+      isBlocked = false;
+      for (const socket of blocked) socket.destroy();
     },
     close() {
       proxy.close();

@@ -41,7 +41,7 @@ export async function startTlsServers(): Promise<TlsServers> {
     ssl_ca_file: tls.ca,
     ssl_cert_file: tls.certificate,
     ssl_key_file: ofPostgres(file('postgres.key', server.key)),
-    hba_file: ofPostgres(file('pg_hba.conf', whoMayEnter)),
+    hba_file: ofPostgres(file('pg_hba.conf', clientAuthentication)),
   });
   const [redisUrl, temporalAddress] = await Promise.all([
     ensureRedis(folders, undefined, tls),
@@ -57,7 +57,7 @@ export async function startTlsServers(): Promise<TlsServers> {
 }
 
 /** Temporal connects to its own databases without TLS. */
-const whoMayEnter = [
+const clientAuthentication = [
   'host postgres,temporal,temporal_visibility all 127.0.0.1/32 scram-sha-256',
   'hostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca',
 ]

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SentEvent } from '../../support/sent-events.ts';
 import type { Service } from '../../support/service.ts';
 
-export interface SeenEvent extends SentEvent {
+export interface ReceivedEvent extends SentEvent {
   /** By the clock of this process. */
   at: number;
 }
 
 interface Connection {
   lastEventId: string | undefined;
-  events: SeenEvent[];
+  events: ReceivedEvent[];
 }
 
 /** Everything that one client received of a run. */
@@ -23,20 +23,20 @@ export interface Client {
   /** Numbered frames so far, without the end. */
   frames(): number;
   /** Resolves when the client has received the end; rejects on a timeout. */
-  seenEnd(withinMs: number): Promise<void>;
+  untilFinished(withinMs: number): Promise<void>;
   /** Resolves when the client has received this many frames. */
-  seenFrames(count: number, withinMs: number): Promise<void>;
+  untilFrames(count: number, withinMs: number): Promise<void>;
   leave(): void;
 }
 
 export interface ClientOptions {
   name: string;
   /** Disconnects after this many frames, and reconnects with the last received id. */
-  hangUpEvery?: number;
+  disconnectEvery?: number;
 }
 
-const comeBackAfterMs = 100;
-const lookEveryMs = 20;
+const reconnectAfterMs = 100;
+const pollEveryMs = 20;
 
 /** A client that reconnects, like a browser, until it has received the end. */
 export function followRun(
@@ -59,14 +59,14 @@ export function followRun(
         state.frames += 1;
         count += 1;
       }
-      if (state.left || count === options.hangUpEvery) return;
+      if (state.left || count === options.disconnectEvery) return;
     }
   }
 
   async function follow(): Promise<void> {
     while (!state.left && !state.ended) {
       await connect().catch(() => undefined); // cut off or refused: it reconnects
-      if (!state.ended) await sleep(comeBackAfterMs);
+      if (!state.ended) await sleep(reconnectAfterMs);
     }
   }
 
@@ -75,7 +75,7 @@ export function followRun(
     while (!happens()) {
       if (performance.now() > end)
         throw new Error(`${options.name} ${what} in time: ${state.frames}`);
-      await sleep(lookEveryMs);
+      await sleep(pollEveryMs);
     }
   }
 
@@ -83,8 +83,8 @@ export function followRun(
   return {
     transcript,
     frames: () => state.frames,
-    seenEnd: (withinMs) => until('did not see the end', () => state.ended, withinMs),
-    seenFrames: (count, withinMs) =>
+    untilFinished: (withinMs) => until('did not see the end', () => state.ended, withinMs),
+    untilFrames: (count, withinMs) =>
       until(`did not see ${count} frames`, () => state.frames >= count, withinMs),
     leave: () => {
       state.left = true;

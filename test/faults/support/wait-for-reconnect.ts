@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Service } from '../../support/service.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import { untilGatewayAnswers } from './gateway.ts';
-import { waitedForProcessorMs } from './machine.ts';
+import { waitedForProcessorMs } from './processor-wait.ts';
 import type { Client } from './transcript.ts';
 
 /** From the start of a worker, without its waits for a processor. */

@@ -1,11 +1,11 @@
-import type { Evidence } from '../evidence.ts';
-import type { About, FaultFixture } from './fault-fixture.ts';
+import type { RunRecords } from '../run-records.ts';
+import type { FaultFixture, InvariantOptions } from './fault-fixture.ts';
 import type { Client } from './transcript.ts';
 
 /** All invariants hold this long after the restart of the killed process. */
 const recoveryMs = 60_000;
 
-interface Dead extends Pick<About, 'isRefused'> {
+interface RecoveryOptions extends Pick<InvariantOptions, 'isWebhookRejected'> {
   clients: Client[];
   startedAt: number;
 }
@@ -14,11 +14,11 @@ interface Dead extends Pick<About, 'isRefused'> {
 export async function waitForRecovery(
   fixture: FaultFixture,
   runId: string,
-  { startedAt, ...about }: Dead,
-): Promise<Evidence> {
+  { startedAt, ...options }: RecoveryOptions,
+): Promise<RunRecords> {
   const withinMs = recoveryMs - (performance.now() - startedAt);
-  const seen = Promise.all(about.clients.map((client) => client.seenEnd(withinMs)));
-  const evidence = await fixture.expectInvariants(runId, { ...about, withinMs });
+  const seen = Promise.all(options.clients.map((client) => client.untilFinished(withinMs)));
+  const records = await fixture.expectInvariants(runId, { ...options, withinMs });
   await seen;
-  return evidence;
+  return records;
 }

@@ -1,4 +1,4 @@
-// Collects the traces of a run in every component for the checker.
+// Collects what every component has recorded about a run, for the checks of its invariants.
 
 import { existsSync } from 'node:fs';
 import type { EndCause, FinishedReason } from '../../core/runs/end-cause.ts';
@@ -19,9 +19,9 @@ export interface LoggedFrame {
   data: string;
 }
 
-interface CursorRow {
+interface LogHead {
   lastSeq: number;
-  closed: boolean;
+  isFinal: boolean;
   leaseOwner: string | null;
 }
 
@@ -31,8 +31,8 @@ interface AttemptRow {
   status: number | null;
 }
 
-/** The traces of one run after its end. */
-export interface Evidence {
+/** What is recorded about one run after its end. */
+export interface RunRecords {
   run: Run;
   occupiesSlot: boolean;
   /** Every cause that was ever recorded for the run, in order. */
@@ -41,14 +41,14 @@ export interface Evidence {
   wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
-  cursor: CursorRow;
+  logHead: LogHead;
   log: LoggedFrame[];
   transcripts: Transcript[];
   /** The reason that a reader of the stream receives at the end. */
   reason?: FinishedReason;
   posts: ReceivedPost[];
   /** The receiver rejects every attempt. */
-  isRefused: boolean;
+  isWebhookRejected: boolean;
   attempts: AttemptRow[];
   /** Ids of containers that the engine still has. */
   containersLeft: string[];
@@ -60,25 +60,25 @@ export interface Evidence {
 }
 
 /** Facts that only the test knows. */
-interface Witnesses {
+interface RecordSources {
   transcripts?: Transcript[];
   posts?: ReceivedPost[];
-  isRefused?: boolean;
+  isWebhookRejected?: boolean;
   containers?: ContainerHistory;
   temporalAddress: string;
 }
 
-export async function gatherEvidence(
+export async function collectRecords(
   service: Service,
   runId: string,
-  witnesses: Witnesses,
-): Promise<Evidence> {
+  sources: RecordSources,
+): Promise<RunRecords> {
   const { pool } = service.database;
   const run = await createRunStore(pool, createSealer(service.encryptionKey)).find(runId);
   if (run === null) throw new Error(`there is no run ${runId}`);
-  const { rows: kept } = await pool.query<KeptRow>(keptColumns, [runId]);
-  const [row] = kept;
-  if (row === undefined) throw new Error(`the run ${runId} has no cursor`);
+  const { rows } = await pool.query<RecordRow>(recordQuery, [runId]);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`the run ${runId} has no log`);
   const frames = 'select seq, event, data from frames where run_id = $1 order by seq';
   const attempts = `
     select delivery, attempt, status from webhook_attempts where run_id = $1
@@ -91,31 +91,31 @@ export async function gatherEvidence(
     causes: await causesOf(pool, runId),
     log: (await pool.query<LoggedFrame>(frames, [runId])).rows,
     attempts: (await pool.query<AttemptRow>(attempts, [runId])).rows,
-    transcripts: witnesses.transcripts ?? [],
-    posts: (witnesses.posts ?? []).filter(({ headers }) => headers['x-service-run-id'] === runId),
-    isRefused: witnesses.isRefused ?? false,
+    transcripts: sources.transcripts ?? [],
+    posts: (sources.posts ?? []).filter(({ headers }) => headers['x-service-run-id'] === runId),
+    isWebhookRejected: sources.isWebhookRejected ?? false,
     containersLeft: sandboxes.filter((one) => one.runId === runId).map((one) => one.containerId),
-    containerHistory: witnesses.containers ?? null,
+    containerHistory: sources.containers ?? null,
     foldersLeft: [root, socket].filter((path) => existsSync(path)),
-    workflow: await workflowState(service.instance, run.workflowId, witnesses.temporalAddress),
+    workflow: await workflowState(service.instance, run.workflowId, sources.temporalAddress),
   };
 }
 
-interface KeptRow {
+interface RecordRow {
   occupiesSlot: boolean;
   wantsWebhook: boolean;
   webhookBody: string | null;
   deliveryId: string | null;
-  cursor: CursorRow;
+  logHead: LogHead;
   configLeft: boolean;
 }
 
-const keptColumns = `
+const recordQuery = `
   select occupies_slot(r) as "occupiesSlot", r.callback_url is not null as "wantsWebhook",
          r.webhook_body as "webhookBody", r.webhook_delivery_id as "deliveryId",
          json_build_object(
-           'lastSeq', l.last_seq, 'closed', l.is_final, 'leaseOwner', l.lease_owner
-         ) as cursor,
+           'lastSeq', l.last_seq, 'isFinal', l.is_final, 'leaseOwner', l.lease_owner
+         ) as "logHead",
          exists (select from run_configs k where k.run_id = r.id) as "configLeft"
   from runs r join run_logs l on l.run_id = r.id
   where r.id = $1`;

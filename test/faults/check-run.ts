@@ -5,24 +5,24 @@ import { limits } from '../../core/limits.ts';
 import { errorOf, finishedReasonOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { checkTranscript } from './check-transcript.ts';
-import type { Evidence } from './evidence.ts';
+import type { RunRecords } from './run-records.ts';
 import { violationUnless } from './violation-unless.ts';
 
-export function checkRun(evidence: Evidence): string[] {
-  const { run, transcripts, log } = evidence;
+export function checkRun(records: RunRecords): string[] {
+  const { run, transcripts, log } = records;
   const reason =
-    evidence.reason ?? (run.endCause === null ? 'error' : finishedReasonOf(run.endCause));
+    records.reason ?? (run.endCause === null ? 'error' : finishedReasonOf(run.endCause));
   return [
-    ...checkEnd(evidence),
-    ...checkLog(evidence),
+    ...checkEnd(records),
+    ...checkLog(records),
     ...transcripts.flatMap((transcript) => checkTranscript(transcript, { log, reason })),
-    ...checkWebhook(evidence),
-    ...checkContainer(evidence),
+    ...checkWebhook(records),
+    ...checkContainer(records),
   ];
 }
 
-function checkEnd(evidence: Evidence): string[] {
-  const { run, causes, occupiesSlot, cursor, configLeft, workflow } = evidence;
+function checkEnd(records: RunRecords): string[] {
+  const { run, causes, occupiesSlot, logHead, configLeft, workflow } = records;
   return [
     ...violationUnless(run.endedAt !== null, 'the run has not ended'),
     ...violationUnless(run.endCause !== null, 'the run has no cause'),
@@ -32,31 +32,28 @@ function checkEnd(evidence: Evidence): string[] {
     ),
     ...violationUnless(run.status === 'sleep', `the run's status is ${run.status}`),
     ...violationUnless(!occupiesSlot, 'the run still occupies a slot'),
-    ...violationUnless(cursor.closed, 'the log is not closed'),
-    ...violationUnless(cursor.leaseOwner === null, `${cursor.leaseOwner} still holds the lease`),
-    ...violationUnless(!configLeft, 'the configuration is still there'),
+    ...violationUnless(logHead.isFinal, 'the log is not final'),
+    ...violationUnless(logHead.leaseOwner === null, `${logHead.leaseOwner} still holds the lease`),
+    ...violationUnless(!configLeft, 'the secret configuration is not deleted'),
     ...violationUnless(workflow !== 'running', 'the workflow still runs'),
   ];
 }
 
 /** The log has no gap, and its last number is that of the run. */
-function checkLog({ log, cursor }: Evidence): string[] {
+function checkLog({ log, logHead }: RunRecords): string[] {
   const wrong = log.find(({ seq }, index) => seq !== index + 1);
   return [
+    ...violationUnless(wrong === undefined, `the log has a gap before frame ${wrong?.seq}`),
     ...violationUnless(
-      wrong === undefined,
-      `the log has ${wrong?.seq} where another number should be`,
-    ),
-    ...violationUnless(
-      cursor.lastSeq === log.length,
-      `the last number is ${cursor.lastSeq}, the log has ${log.length} frames`,
+      logHead.lastSeq === log.length,
+      `the last number is ${logHead.lastSeq}, but the log has ${log.length} frames`,
     ),
   ];
 }
 
 /** The webhook has the expected state, and was posted only if it was requested. */
-function checkWebhook(evidence: Evidence): string[] {
-  const { run, posts, wantsWebhook, isRefused } = evidence;
+function checkWebhook(records: RunRecords): string[] {
+  const { run, posts, wantsWebhook, isWebhookRejected } = records;
   const { state } = run.webhook;
   if (!wantsWebhook) {
     return violationUnless(
@@ -64,42 +61,48 @@ function checkWebhook(evidence: Evidence): string[] {
       `the webhook was not requested: ${state}`,
     );
   }
-  const expected = isRefused ? 'dropped' : 'delivered';
+  const expected = isWebhookRejected ? 'dropped' : 'delivered';
   return [
     ...violationUnless(state === expected, `the webhook is ${state}, not ${expected}`),
-    ...violationUnless(isRefused || posts.length > 0, 'no post was made'),
-    ...checkAttempts(evidence),
+    ...violationUnless(isWebhookRejected || posts.length > 0, 'no webhook request arrived'),
+    ...checkAttempts(records),
   ];
 }
 
 /** One claim, at most four attempts, identical bodies, and nothing after a success. */
-function checkAttempts(evidence: Evidence): string[] {
-  const { run, posts, attempts, webhookBody, deliveryId } = evidence;
+function checkAttempts(records: RunRecords): string[] {
+  const { run, posts, attempts, webhookBody, deliveryId } = records;
   const { state } = run.webhook;
   const numbers = posts.map(({ headers }) => headers['x-service-attempt']);
   const firstSuccess = attempts.findIndex(({ status }) => isSuccess(status));
   return [
     ...violationUnless(
       errorIn(webhookBody) === errorOfRun(run),
-      'the webhook names no cause, or another one',
+      'the error in the webhook is not that of the run',
     ),
-    ...violationUnless(posts.length <= limits.webhook.attempts, `${posts.length} posts were made`),
+    ...violationUnless(
+      posts.length <= limits.webhook.attempts,
+      `${posts.length} webhook requests arrived, more than ${limits.webhook.attempts}`,
+    ),
     ...violationUnless(
       posts.length <= attempts.length,
-      `${posts.length} posts of ${attempts.length} claims`,
+      `${posts.length} webhook requests arrived, but ${attempts.length} attempts were claimed`,
     ),
-    ...violationUnless(attempts.length === run.webhook.attempts, 'attempts are miscounted'),
+    ...violationUnless(
+      attempts.length === run.webhook.attempts,
+      `${attempts.length} attempts were claimed, but the run counts ${run.webhook.attempts}`,
+    ),
     ...violationUnless(
       new Set(numbers).size === numbers.length,
-      `attempts repeat: ${numbers.join(', ')}`,
+      `attempt numbers repeat: ${numbers.join(', ')}`,
     ),
     ...violationUnless(
       posts.every(({ body }) => body === webhookBody),
-      'a body differs from the one that was frozen',
+      'the body of a webhook request is not the stored one',
     ),
     ...violationUnless(
       posts.every(({ headers }) => headers['x-service-delivery-id'] === deliveryId),
-      'a post names another delivery',
+      'a webhook request has another delivery id',
     ),
     ...violationUnless(
       firstSuccess === -1 || firstSuccess === attempts.length - 1,
@@ -107,7 +110,7 @@ function checkAttempts(evidence: Evidence): string[] {
     ),
     ...violationUnless(
       (firstSuccess !== -1) === (state === 'delivered'),
-      `${state}, but the attempts differ`,
+      `the webhook is ${state}, but ${firstSuccess === -1 ? 'no' : 'an'} attempt succeeded`,
     ),
   ];
 }
@@ -126,7 +129,7 @@ const isSuccess = (status: number | null): boolean =>
   status !== null && status >= 200 && status < 300;
 
 /** Created once, started once, removed once; nothing is left. */
-function checkContainer({ containersLeft, containerHistory, foldersLeft }: Evidence): string[] {
+function checkContainer({ containersLeft, containerHistory, foldersLeft }: RunRecords): string[] {
   const { created, started, removed } = containerHistory ?? { created: 1, started: 1, removed: 1 };
   return [
     ...violationUnless(
@@ -134,7 +137,7 @@ function checkContainer({ containersLeft, containerHistory, foldersLeft }: Evide
       `containers are left: ${containersLeft.join(', ')}`,
     ),
     ...violationUnless(foldersLeft.length === 0, `folders are left: ${foldersLeft.join(', ')}`),
-    ...violationUnless(created <= 1, `${created} containers were made`),
+    ...violationUnless(created <= 1, `${created} containers were created`),
     ...violationUnless(started <= created, `${started} starts of ${created} containers`),
     ...violationUnless(removed === created, `${removed} of ${created} containers were removed`),
   ];

@@ -1,6 +1,6 @@
 import { limits } from '../../core/limits.ts';
 import type { Service } from '../support/service.ts';
-import type { LoggedFrame } from './evidence.ts';
+import type { LoggedFrame } from './run-records.ts';
 import { violationUnless } from './violation-unless.ts';
 
 interface LogPage {
@@ -8,7 +8,7 @@ interface LogPage {
 }
 
 /** Differences between the pages of an ended run's log and its frames, byte by byte. */
-export async function checkReadLog(
+export async function checkLogPages(
   service: Pick<Service, 'url' | 'key'>,
   runId: string,
   log: LoggedFrame[],
@@ -21,10 +21,10 @@ export async function checkReadLog(
     const wrong = entries.find(
       ({ seq, event }, at) => seq !== expected[at]?.seq || event !== expected[at]?.event,
     );
-    if (wrong !== undefined) return [`entry ${wrong.seq} was read where another is due`];
+    if (wrong !== undefined) return [`entry ${wrong.seq} was read instead of another`];
     const changed = firstNotIn(text, expected);
-    if (changed !== undefined) return [`entry ${changed.seq} is not read as the log has it`];
-    if (entries.length === 0 && !complete) return ['a page was empty before the end'];
+    if (changed !== undefined) return [`entry ${changed.seq} differs from the log`];
+    if (entries.length === 0 && !complete) return ['a page before the last one was empty'];
     read += entries.length;
     isComplete = complete;
   }
