@@ -1,7 +1,7 @@
-/** CPU milliseconds of this process, which do not depend on other load on the machine. */
-export function cpuTimeMs(work: () => void): number {
+/** Work and its CPU milliseconds in this process, which do not depend on other load on the machine. */
+export function cpuTimeOf<T>(work: () => T): { timeMs: number; result: T } {
   const before = process.cpuUsage();
-  work();
+  const result = work();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
+  return { timeMs: (user + system) / 1_000, result };
 }

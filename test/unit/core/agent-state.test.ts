@@ -111,9 +111,10 @@ const answered = (id: unknown): string =>
   });
 
 describe('generated lines', () => {
+  // Few values, so that most lines concern a question that is open or was.
   const ids = fc.oneof(
-    fc.constantFrom('a', 'b', 'c', 'd e', '__proto__', 'x'.repeat(129)),
-    fc.jsonValue(),
+    { weight: 9, arbitrary: fc.constantFrom('a', 'b', 'c', 'd e', '__proto__', 'x'.repeat(129)) },
+    { weight: 1, arbitrary: fc.jsonValue() },
   );
   const anyLine = fc.oneof(
     ids.map((id) => askLine(id)),
@@ -129,11 +130,11 @@ describe('generated lines', () => {
       fc.property(fc.array(anyLine), fc.uniqueArray(fc.nat(50)), (lines, cuts) => {
         expect(readLines(lines, new Set(cuts))).toEqual(readLines(lines));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 
-  test('close every question at most once, and only open ones', () => {
+  test('open no question twice, and close only open ones', () => {
     fc.assert(
       fc.property(fc.array(anyLine), (lines) => {
         const { events, state } = readLines(lines);
@@ -141,10 +142,11 @@ describe('generated lines', () => {
         for (const one of events) {
           if (one.kind === 'asked') open.push(one.interaction.interactionId);
           else expect(open.splice(open.indexOf(one.interactionId), 1)).toEqual([one.interactionId]);
+          expect(new Set(open).size).toBe(open.length);
         }
         expect(open).toEqual(state.questions);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });

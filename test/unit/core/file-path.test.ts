@@ -103,7 +103,7 @@ describe('a path', () => {
           expect(pathname.length).toBeGreaterThan('/w/d/'.length);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });
