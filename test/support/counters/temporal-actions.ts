@@ -2,7 +2,6 @@
 // read from its history. Heartbeats and queries are actions too, but leave no event there.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isGrpcServiceError } from '@temporalio/client';
 import type { connectTemporal } from '../../../systems/temporal/connect.ts';
 
 export type TemporalClient = ReturnType<typeof connectTemporal>['client'];
@@ -80,7 +79,7 @@ async function isAtRest(client: TemporalClient, workflowId: string): Promise<boo
       });
     return !pendingWorkflowTask && (pendingActivities ?? []).length === 0;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === grpcNotFound) return false;
+    if (error instanceof Error && 'code' in error && error.code === grpcNotFound) return false;
     throw error;
   }
 }
