@@ -60,13 +60,15 @@ interface FaultFixtureOptions extends ServiceOptions {
 const finalWithinMs = 60_000;
 const disconnectEvery = 997;
 
-export async function startFaultFixture(options: FaultFixtureOptions = {}): Promise<FaultFixture> {
+export async function startFaultFixture(
+  fixtureOptions: FaultFixtureOptions = {},
+): Promise<FaultFixture> {
   const [service, receiver] = await Promise.all([
-    startService(options),
-    startReceiver(options.behave),
+    startService(fixtureOptions),
+    startReceiver(fixtureOptions.behave),
   ]);
-  const dockerHost = options.on?.dockerHost ?? stackEnv.dockerHost;
-  const temporalAddress = options.on?.temporalAddress ?? stackEnv.temporalAddress;
+  const dockerHost = fixtureOptions.on?.dockerHost ?? stackEnv.dockerHost;
+  const temporalAddress = fixtureOptions.on?.temporalAddress ?? stackEnv.temporalAddress;
   await watchCauses(service.database.pool);
   const containers = await watchContainers(service, dockerHost);
 
