@@ -232,7 +232,7 @@ describe('a host with the wrong certificate', { timeout: 300_000 }, () => {
       PUBLIC_URL: service.url,
     })('doctor');
     for (const store of ['postgres', 'redis', 'temporal'])
-      expect(out).toContain(`[${store}_refuses_certificate]`);
+      expect(out).toContain(`[${store}_rejects_certificate]`);
   });
 
   it('is rejected without one', async () => {
