@@ -12,7 +12,7 @@ import {
   type ModelProxy,
   type ModelUpstream,
   type ProjectModelSource,
-} from './model-gateway.ts';
+} from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { ModelUpstream, ProjectModelSource } from '../../egress/model-gateway.ts';
+import type { ModelUpstream, ProjectModelSource } from '../../egress/model/model-gateway.ts';
 import type { SandboxDeps } from '../deps.ts';
 
 /**

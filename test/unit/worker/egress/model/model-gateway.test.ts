@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { callSocket, openCall } from '../../../support/socket-client.ts';
-import { serveRun } from './egress-fixture.ts';
+import { modelLimits } from '../../../../../core/model/model-limits.ts';
+import { callSocket, openCall } from '../../../../support/socket-client.ts';
+import { serveRun } from '../egress-fixture.ts';
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
@@ -26,6 +27,14 @@ async function startModel(handle: Handle): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
+const question = JSON.stringify({
+  model: 'any',
+  max_tokens: 1,
+  messages: [{ role: 'user', content: 'päivää' }],
+});
+
+const call = { method: 'POST', path: '/model/v1/messages', body: question };
+
 const serveModel = (baseUrl: string) =>
   serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
 
@@ -44,7 +53,6 @@ test('uses the project’s own model and key from the next call on, and the serv
     deps: { model: { apiKey: 'operator-key', baseUrl: services } },
     handlers: { projectModel: () => Promise.resolve(answers.shift() ?? null) },
   });
-  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   for (let count = 0; count < 4; count += 1) await callSocket(socketPath, call);
   expect(seen).toEqual([
     'service operator-key',
@@ -64,9 +72,7 @@ test('sends no key while the owner of the key is unknown', async () => {
     deps: { model: { apiKey: 'operator-key', baseUrl } },
     handlers: { projectModel: () => Promise.reject(new Error('unavailable')) },
   });
-  const answer = await callSocket(socketPath, {
-    ...{ method: 'POST', path: '/model/v1/messages', body: '{}' },
-  });
+  const answer = await callSocket(socketPath, call);
   expect([answer.status, calls]).toEqual([502, 0]);
 });
 
@@ -89,14 +95,14 @@ test("adds the operator's key and removes the agent's own credentials", async ()
       'anthropic-version': '2023-06-01',
       'content-type': 'application/json',
     },
-    body: '{"prompt":"päivää"}',
+    body: question,
   });
   expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
   expect(answer.headers['x-seen']).toBe('yes');
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({
     url: '/base/v1/messages?beta=true',
-    body: '{"prompt":"päivää"}',
+    body: question,
   });
   expect(seen[0]?.headers).toMatchObject({
     'x-api-key': 'operator-key',
@@ -114,11 +120,7 @@ test('passes on each chunk of a response as it arrives', async () => {
     pieces.push(response);
   });
   const { socketPath } = await serveModel(baseUrl);
-  const answer = await openCall(socketPath, {
-    method: 'POST',
-    path: '/model/v1/messages',
-    body: '{}',
-  });
+  const answer = await openCall(socketPath, call);
   const [first] = await once(answer, 'data');
   expect(String(first)).toBe('event: one\n\n');
   pieces[0]?.end('event: two\n\n');
@@ -147,11 +149,7 @@ test.each([
 
 test('an unavailable model gets an error in the API’s format, with a retryable status', async () => {
   const { socketPath } = await serveModel('http://127.0.0.1:1');
-  const answer = await callSocket(socketPath, {
-    method: 'POST',
-    path: '/model/v1/messages',
-    body: '{}',
-  });
+  const answer = await callSocket(socketPath, call);
   expect(answer.status).toBe(502);
   expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
 });
@@ -162,18 +160,13 @@ test('a broken response is broken for the agent as well', async () => {
     response.write('event: one\n\n', () => response.destroy());
   });
   const { socketPath } = await serveModel(baseUrl);
-  const answer = await openCall(socketPath, {
-    method: 'POST',
-    path: '/model/v1/messages',
-    body: '{}',
-  });
+  const answer = await openCall(socketPath, call);
   await expect(text(answer)).rejects.toThrow('aborted');
 });
 
 test('an agent that disconnects ends its call to the model', async () => {
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const { socketPath } = await serveModel(baseUrl);
-  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   const answers = await Promise.all(Array.from({ length: 32 }, () => openCall(socketPath, call)));
   expect((await callSocket(socketPath, call)).status).toBe(529);
   for (const answer of answers) answer.destroy();
@@ -190,7 +183,6 @@ test('a run at its limit of concurrent calls does not block another run', async 
   const baseUrl = await startModel((_request, response) => response.flushHeaders());
   const busy = await serveModel(baseUrl);
   const other = await serveRun({ sameHostAs: busy });
-  const call = { method: 'POST', path: '/model/v1/messages', body: '{}' };
   const openBusy = () => openCall(busy.socketPath, call);
   const answers = await Promise.all(Array.from({ length: 32 }, openBusy));
   expect((await callSocket(busy.socketPath, call)).status).toBe(529);
@@ -199,15 +191,63 @@ test('a run at its limit of concurrent calls does not block another run', async 
   for (const open of [...answers, answer]) open.destroy();
 });
 
-test('a request that is too long is rejected, and its call to the model is ended', async () => {
-  let ended: string | undefined;
-  const baseUrl = await startModel((request) => {
-    request.resume().on('close', () => {
-      ended = request.complete ? 'whole' : 'cut';
-    });
+test('asks the model API for an answer that is not compressed', async () => {
+  const seen: unknown[] = [];
+  const baseUrl = await startModel((request, response) => {
+    seen.push(request.headers['accept-encoding']);
+    response.end('{}');
   });
   const { socketPath } = await serveModel(baseUrl);
-  const call = { method: 'POST', path: '/model/v1/messages', body: 'x'.repeat(65 * 1024 ** 2) };
-  expect((await callSocket(socketPath, call)).status).toBe(413);
-  await expect.poll(() => ended).toBe('cut');
+  const headers = { 'accept-encoding': 'gzip, br' };
+  await callSocket(socketPath, { ...call, headers });
+  expect(seen).toEqual(['identity']);
+});
+
+test('forwards what was parsed, not the text: a field that is named twice arrives once', async () => {
+  const seen: string[] = [];
+  const baseUrl = await startModel(async (request, response) => {
+    seen.push(await text(request));
+    response.end('{}');
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const body = '{"model":"first", "max_tokens":1,"messages":[],"model":"last"}';
+  await callSocket(socketPath, { ...call, body });
+  expect(seen).toEqual(['{"model":"last","max_tokens":1,"messages":[]}']);
+});
+
+const nested = (depth: number): string =>
+  `{"model":"m","messages":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+const sized = (bytes: number): string => {
+  const empty = '{"model":"m","system":""}';
+  return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`);
+};
+const { bodyMaxBytes, depthMax, valuesMax } = modelLimits;
+const withValues = (count: number): string =>
+  `{"model":"m","messages":[${'0,'.repeat(count - 3)}0]}`;
+
+test.each([
+  ['as long as allowed', 200, sized(bodyMaxBytes)],
+  ['one byte longer', 413, sized(bodyMaxBytes + 1)],
+  ['nested as deep as allowed', 200, nested(depthMax)],
+  ['nested one level deeper', 400, nested(depthMax + 1)],
+  ['with as many values as allowed', 200, withValues(valuesMax)],
+  ['with one value more', 400, withValues(valuesMax + 1)],
+  ['of brackets only', 400, '['.repeat(bodyMaxBytes)],
+  ['that is cut off', 400, '{"model":"m"'],
+  ['that is empty', 400, ''],
+  ['that is not an object', 400, '[]'],
+  ['in another encoding', 400, Buffer.from('{"model":"\xff"}', 'latin1')],
+  ['without a model', 400, '{"max_tokens":1}'],
+])('a body %s is answered with %i', async (_which, status, body) => {
+  let calls = 0;
+  const baseUrl = await startModel((request, response) => {
+    calls += 1;
+    request.resume().on('end', () => response.end('{}'));
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const answer = await callSocket(socketPath, { ...call, body });
+  expect([answer.status, calls]).toEqual([status, status === 200 ? 1 : 0]);
+  if (status === 200) return;
+  const type = status === 413 ? 'request_too_large' : 'invalid_request_error';
+  expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type } });
 });

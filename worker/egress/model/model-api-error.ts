@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** An error in the format of the model API. */
+export interface ModelApiError {
+  status: number;
+  type: string;
+  message: string;
+}
+
+export const invalidRequest = (message: string): ModelApiError => ({
+  status: 400,
+  type: 'invalid_request_error',
+  message,
+});
+
+/** Agents retry this status. */
+export const overloaded = (message: string): ModelApiError => ({
+  status: 529,
+  type: 'overloaded_error',
+  message,
+});
+
+/** The connection is closed with the answer, so that the rest of the body need not be read. */
+export function rejectCall(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ModelApiError,
+): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
+  request.resume();
+  answerError(response, error);
+}
+
+export function answerError(
+  response: ServerResponse,
+  { status, type, message }: ModelApiError,
+): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ type: 'error', error: { type, message } }));
+}
