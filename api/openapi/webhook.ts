@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
 import { runRecord } from '../runs/run-schema.ts';
 import { runError } from '../schemas/run-error.ts';
 
+const retryDelays = new Intl.ListFormat('en-GB').format(
+  limits.webhook.delaysMs.map((delayMs) => String(delayMs / 1_000)),
+);
 const timestamp = z.string().meta({ format: 'date-time' });
 
 /** The body of `run.finished`. */
@@ -55,7 +59,7 @@ export const runFinishedWebhook = {
     },
     responses: {
       '2XX': { description: 'Received.' },
-      default: { description: 'Not received. Retried after 2, 10 and 30 seconds.' },
+      default: { description: `Not received. Retried after ${retryDelays} seconds.` },
     },
   },
 };

@@ -5,9 +5,15 @@ import { invalid } from '../errors.ts';
 import type { ParsedTrigger } from './admission-request.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
+/** Not copied here: secrets are not stored, and files are copied by reference. */
+type SuppliedField = SecretField | 'files' | 'idempotencyKey';
+
+/** Every other field must be listed, so that a new field of the trigger is not forgotten here. */
+type OriginalFields = Record<Exclude<keyof TriggerBody, SuppliedField>, unknown> & TriggerBody;
+
 /** The stored fields of the original run, overridden by the request's. */
 export function retryBody(run: Run, stored: TriggerFields, overrides: TriggerBody): TriggerBody {
-  return {
+  const original: OriginalFields = {
     prompt: run.prompt,
     labels: run.labels,
     partialMessages: run.partialMessages,
@@ -18,8 +24,8 @@ export function retryBody(run: Run, stored: TriggerFields, overrides: TriggerBod
     maxBudgetUsd: run.maxBudgetUsd ?? undefined,
     callbackUrl: stored.callbackUrl ?? undefined,
     outputSchema: stored.outputSchema ?? undefined,
-    ...overrides,
   };
+  return { ...original, ...overrides };
 }
 
 /** Secrets are not stored, so a retry must supply every secret field that the original run had. */

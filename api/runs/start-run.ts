@@ -7,7 +7,7 @@ import type { DecodedFile } from '../files/input-files.ts';
 import { waitForClient } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
-import { retryAfterEviction } from './free-project-slot.ts';
+import { retryAfterEviction } from './retry-after-eviction.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';

@@ -8,7 +8,7 @@ import { sessionOver } from '../errors.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { admissionError } from '../runs/admission-error.ts';
-import { retryAfterEviction } from '../runs/free-project-slot.ts';
+import { retryAfterEviction } from '../runs/retry-after-eviction.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 
 interface OutgoingMessage {
