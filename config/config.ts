@@ -68,6 +68,8 @@ function serviceConfig(read: ServiceVariables, env: Environment) {
     /** The URL of the API for clients, without a trailing slash. */
     publicUrl: publicUrlOf(read),
     encryptionKey: read.ENCRYPTION_KEY,
+    /** Besides the list prices. */
+    modelPrices: read.MODEL_PRICES,
     logLevel: read.LOG_LEVEL,
     /** The listener of the metrics endpoint; null if it is off. */
     metrics: listener(read.METRICS_HOST, read.METRICS_PORT),

@@ -8,6 +8,7 @@ import { runtimeSettings } from '../core/sandbox/sandbox-runtime.ts';
 import { databaseFilesError } from './database-files.ts';
 import { variable } from './environment.ts';
 import { defaultCapacity } from './host-capacity.ts';
+import { modelPrices } from './model-price-setting.ts';
 import { inPem, isPrivateKey } from './pem.ts';
 import {
   address,
@@ -128,6 +129,11 @@ export const serviceVariables = {
     .optional()
     .describe(
       'The model that replies with canned text if no `ANTHROPIC_API_KEY` is set; the log and the start page say so.',
+    ),
+  MODEL_PRICES: modelPrices
+    .default({})
+    .describe(
+      'Prices of models in dollars per million tokens, in place of the list prices: `{"<model>":{"input":…,"output":…,"cacheRead":…}}`, with `cacheWrite5m`, `cacheWrite1h`, `webSearch` (per search) and `validFrom` (a day) if needed. A list holds prices of different days. Set the same for the API and every worker.',
     ),
   FAILPOINT: variable(
     'the name of a failpoint; for tests alone',

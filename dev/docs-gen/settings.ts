@@ -67,6 +67,7 @@ const computed: Partial<Record<Name, string>> = {
   PUBLIC_URL: '`http://API_HOST:API_PORT`',
   HOST_CAPACITY: 'one for every 2 GiB of memory after the first 2',
   HOST_NAME: 'the machine’s name',
+  MODEL_PRICES: 'the list prices',
 };
 
 function defaultOf(name: Name, schema: z.ZodType): string {

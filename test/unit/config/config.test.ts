@@ -136,6 +136,22 @@ describe('a configuration', () => {
     });
   });
 
+  test('reads the prices of models, one or several of different days', () => {
+    const rates = { input: 3, output: 15.001, cacheRead: 0.3 };
+    const dated = [rates, { ...rates, webSearch: 0.02, validFrom: '2027-01-01' }];
+    const MODEL_PRICES = JSON.stringify({ 'my-model': rates, 'my/other': dated });
+    const { modelPrices } = readApiConfig({ ...env, MODEL_PRICES });
+    expect(readWorkerConfig({ ...env, MODEL_PRICES }).modelPrices).toEqual(modelPrices);
+    expect(modelPrices['my-model']).toMatchObject([
+      { input: 3_000, output: 15_001, cacheRead: 300, cacheWrite5m: 3_750, cacheWrite1h: 6_000 },
+    ]);
+    expect(modelPrices['my/other']).toMatchObject([
+      { webSearch: 10_000_000 },
+      { webSearch: 20_000_000, validFrom: '2027-01-01' },
+    ]);
+    expect(readApiConfig(env).modelPrices).toEqual({});
+  });
+
   test('is frozen', () => {
     const worker = readWorkerConfig(env);
     expect(Object.isFrozen(worker)).toBe(true);
@@ -209,6 +225,12 @@ describe('an error names the invalid settings, but no value', () => {
     ['FAILPOINT', 'chat.canary'],
     ['LEASE_MS', '0'],
     ['LEASE_MS', '1.5'],
+    ['MODEL_PRICES', 'canary'],
+    ['MODEL_PRICES', '{"canary":{"input":3,"output":15}}'],
+    ['MODEL_PRICES', '{"canary":{"input":-3,"output":15,"cacheRead":0}}'],
+    ['MODEL_PRICES', '{"canary":{"input":3,"output":15,"cacheRead":0,"other":1}}'],
+    ['MODEL_PRICES', '{"canary":{"input":3,"output":15,"cacheRead":0,"validFrom":"1.1.2027"}}'],
+    ['MODEL_PRICES', '{"canary":[]}'],
   ])('%s=%s', (name, value) => {
     const message = failureOf({ [name]: value });
     expect(message).toMatch(new RegExp(`^${name} is wrong: expected .+`));

@@ -1,0 +1,40 @@
+import type { ModelPrice } from './model-prices.ts';
+import { promptTokens, type TokenCounts } from './token-counts.ts';
+
+/** In nano-dollars. */
+export function costOf(tokens: TokenCounts, price: ModelPrice): number {
+  const rates = ratesFor(price, promptTokens(tokens));
+  return (
+    tokens.input * rates.input +
+    tokens.output * rates.output +
+    tokens.cacheRead * rates.cacheRead +
+    tokens.cacheWrite5m * rates.cacheWrite5m +
+    tokens.cacheWrite1h * rates.cacheWrite1h +
+    tokens.webSearches * price.webSearch
+  );
+}
+
+/** The largest that a call can use: every token of its prompt may be written to the cache. */
+export interface CallBound {
+  promptTokens: number;
+  outputTokens: number;
+  webSearches: number;
+}
+
+/** What the call can cost at most. */
+export function costBound(bound: CallBound, price: ModelPrice): number {
+  const rates = ratesFor(price, bound.promptTokens);
+  const perPromptToken = Math.max(rates.input, rates.cacheWrite5m, rates.cacheWrite1h);
+  return (
+    bound.promptTokens * perPromptToken +
+    bound.outputTokens * rates.output +
+    bound.webSearches * price.webSearch
+  );
+}
+
+function ratesFor({ longPrompt, ...rates }: ModelPrice, prompt: number) {
+  return longPrompt !== null && prompt > longPrompt.aboveTokens ? longPrompt : rates;
+}
+
+/** With six decimals. */
+export const usdOf = (nanos: number): number => Math.round(nanos / 1_000) / 1e6;

@@ -1,0 +1,32 @@
+/** What one call of the model used, by kinds that have different prices. */
+export interface TokenCounts {
+  /** Neither read from the cache nor written to it. */
+  input: number;
+  output: number;
+  cacheRead: number;
+  /** Written to the cache for five minutes. */
+  cacheWrite5m: number;
+  /** Written to the cache for an hour. */
+  cacheWrite1h: number;
+  /** Searches that the model's API made. */
+  webSearches: number;
+}
+
+export const noTokens: TokenCounts = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  webSearches: 0,
+};
+
+/** The size of the prompt, cached or not. */
+export function promptTokens({
+  input,
+  cacheRead,
+  cacheWrite5m,
+  cacheWrite1h,
+}: TokenCounts): number {
+  return input + cacheRead + cacheWrite5m + cacheWrite1h;
+}
