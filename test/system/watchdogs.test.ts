@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
@@ -16,6 +16,9 @@ const stallMs = 30 * secondMs;
 /** An agent must exit on its own faster than this. */
 const graceMs = 5 * secondMs;
 
+/** For `vi.waitUntil`, because `expect.poll` does not know which of several running tests calls it. */
+const until = { timeout: 60_000, interval: 100 };
+
 let service: Service;
 beforeAll(async () => {
   const env = {
@@ -26,6 +29,7 @@ beforeAll(async () => {
     WORKSPACE_MAX_INODES: '2000',
   };
   service = await startService({ env });
+  await service.database.pool.query('update projects set max_concurrent_runs = 100');
 }, 240_000);
 afterAll(() => service?.stop());
 
@@ -45,9 +49,9 @@ const run = (steps: readonly unknown[], body: Record<string, unknown> = {}): Pro
 async function expectEnd(runId: string, end: object): Promise<RunRecord> {
   const ended = await service.untilEnded(runId, 120_000);
   expect(ended).toMatchObject({ status: 'sleep', ...end });
-  const running = async (): Promise<string[]> =>
-    (await service.sandboxes.list()).map((sandbox) => sandbox.runId);
-  await expect.poll(running, { timeout: 60_000 }).not.toContain(runId);
+  const isGone = async (): Promise<boolean> =>
+    (await service.sandboxes.list()).every((sandbox) => sandbox.runId !== runId);
+  await vi.waitUntil(isGone, until);
   return ended;
 }
 
@@ -66,13 +70,16 @@ async function endsWith(runId: string, what: string): Promise<boolean> {
   return JSON.stringify(data.entries).includes(what);
 }
 
+const untilAgentIs = (status: string, runId: string): Promise<boolean> =>
+  vi.waitUntil(async () => (await service.readRun(runId)).agentStatus === status, until);
+
 const makeFiles = (count: number): object => ({
   shell: `mkdir many && cd many && seq 1 ${count} | xargs touch`,
 });
-const until = { timeout: 60_000, interval: 100 };
 const patiently = { timeout: 180_000 };
 
-describe('a run', patiently, () => {
+// Tests of this group mostly wait, so they run at the same time.
+describe.concurrent('a run', patiently, () => {
   it('that exceeds its time limit is timed_out, one that finishes before is not', async () => {
     const late = await run([{ say: 'on and on' }, { hang: true }], { timeoutSeconds: 6 });
     // Also if its sandbox was not up by then.
@@ -129,9 +136,7 @@ describe('a run', patiently, () => {
     const question = { question: 'Which colour?', header: 'Paint', multiSelect: false, options };
     const { runId } = await run([{ ask: { questions: [question] } }, { say: 'done' }]);
     const reading = collect(service.stream(runId));
-    await expect
-      .poll(async () => (await service.readRun(runId)).agentStatus, until)
-      .toBe('waiting');
+    await untilAgentIs('waiting', runId);
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     await expectEnd(runId, { error: 'stopped_by_api', agentStatus: 'error' });
     const last = (await reading).findLast(({ event }) => event === 'status');
@@ -175,7 +180,7 @@ describe('a run', patiently, () => {
       { hang: true },
     ]);
     // Truncating output that was not read yet is undetectable.
-    await expect.poll(() => endsWith(cut.runId, 'written'), until).toBe(true);
+    await vi.waitUntil(() => endsWith(cut.runId, 'written'), until);
     releaseAgent(service, cut.runId);
     await expectEnd(cut.runId, { error: 'output_tampered' });
   });
@@ -229,9 +234,7 @@ describe('after a restart of its host', patiently, () => {
     ['the end of its message without a result', [{ noResult: true }], mute],
   ])('a run that stays after %s is ended', async (_what, steps, end) => {
     const { runId } = await run([{ waitForFile: 'go-on' }, ...steps, { hangAfterResult: true }]);
-    await expect
-      .poll(async () => (await service.readRun(runId)).agentStatus, until)
-      .toBe('working');
+    await untilAgentIs('working', runId);
     await service.worker.kill('SIGKILL');
     releaseAgent(service, runId);
     await service.worker.start();
@@ -243,7 +246,7 @@ describe('after a restart of its host', patiently, () => {
     ['the end of its message', [{ noResult: true }], mute],
   ])('a run that has said %s before is ended too', async (_what, steps, end) => {
     const { runId } = await run([...steps, { hangAfterResult: true }]);
-    await expect.poll(() => endsWith(runId, '"completed"'), { ...until, interval: 20 }).toBe(true);
+    await vi.waitUntil(() => endsWith(runId, '"completed"'), { ...until, interval: 20 });
     await service.worker.restart('SIGKILL');
     await expectEnd(runId, end);
   });
