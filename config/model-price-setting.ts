@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { modelPrice, type PriceList } from '../core/metering/model-prices.ts';
 import { variable } from './environment.ts';
 
-/** In dollars. More would be a mistake, and sums must stay exact. */
-const dollars = z.number().min(0).max(100_000);
+/** In dollars. With a higher price, the cost of the largest call would not be exact. */
+const dollars = z.number().min(0).max(1_000);
 
 const rates = {
   input: dollars,

@@ -8,4 +8,6 @@ export const modelLimits = {
   valuesMax: 1_000_000,
   /** Concurrent calls of one run. */
   callsAtOnceMax: 32,
+  /** How long the ledger has a call: 13 months, so that a month can be compared with that of last year. */
+  ledgerRetentionMs: 397 * 24 * 3_600_000,
 } as const;

@@ -1,4 +1,5 @@
 import { limits } from '../../../core/limits.ts';
+import { modelLimits } from '../../../core/model/model-limits.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import type { Overdue } from '../../../systems/postgres/maintenance/retention-stats.ts';
 import { sizeOf } from '../advice.ts';
@@ -48,6 +49,7 @@ const defaults = {
   webhookAttemptsMs: limits.retention.webhookAttemptDays * dayMs,
 };
 const fixedTimes = {
+  modelCallsMs: modelLimits.ledgerRetentionMs,
   tombstoneMs: limits.retention.tombstoneTtlMs,
   unreferencedBlobMs: limits.blob.unreferencedTtlMs,
 };

@@ -5,6 +5,7 @@ export interface RetentionTimes {
   runMs: number;
   sessionFilesMs: number;
   webhookAttemptsMs: number;
+  modelCallsMs: number;
   tombstoneMs: number;
   unreferencedBlobMs: number;
 }
@@ -37,6 +38,7 @@ export function overdueRows(db: Db, retention: RetentionTimes): Promise<Overdue[
       retention.sessionFilesMs,
     ],
     ['webhook attempts', 'started_at', 'webhook_attempts where true', retention.webhookAttemptsMs],
+    ['model calls', 'ended_at', 'model_calls where true', retention.modelCallsMs],
     [
       'deleted runs',
       'deleted_at',

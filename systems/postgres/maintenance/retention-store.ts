@@ -19,6 +19,9 @@ export function createRetentionStore(pool: Pool) {
     /** The same for a session, with its transcript. */
     sessionFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'session'),
     webhookAttempts: (retentionMs: number) => purgeAttempts(pool, retentionMs),
+    modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
+    /** What the calls of a turn and of a day used together. */
+    spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
     /** One deleted run with all its rows, once no client can ask for it. */
     tombstone: (retentionMs: number) => purgeTombstone(pool, retentionMs),
     /** The unreferenced blobs of the next page; null after the last page. */
@@ -104,6 +107,29 @@ async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {
     [retentionMs, limits.retention.batchRows],
   );
   return rowCount ?? 0;
+}
+
+async function purgeModelCalls(db: Db, retentionMs: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from model_calls where id in (
+       select id from model_calls where ended_at < ${before('$1')} order by ended_at limit $2
+     )`,
+    [retentionMs, limits.retention.batchRows],
+  );
+  return rowCount ?? 0;
+}
+
+async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
+  const overdue = (table: string): string => `
+    delete from ${table} where ctid in (
+      select ctid from ${table} where day < (${before('$1')})::date order by day limit $2
+    ) returning 1`;
+  const { rows } = await db.query<{ deleted: number }>(
+    `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')})
+     select (select count(*) from turns) + (select count(*) from days) as deleted`,
+    [retentionMs, limits.retention.batchRows],
+  );
+  return rows[0]?.deleted ?? 0;
 }
 
 /** Keeps runs that a webhook or an idempotency key may still name. */

@@ -23,7 +23,9 @@ export function changeLabels(
     if (before === null) return { outcome: 'gone' };
     const labels = changedLabels(before, change);
     if (Object.keys(labels).length > limits.label.maxCount) return { outcome: 'too-many' };
-    const text = 'update runs set labels = $2 where id = $1';
+    const text = `
+      update runs set labels = $2, admitted_labels = coalesce(admitted_labels, labels)
+      where id = $1`;
     await db.query(text, [runId, JSON.stringify(labels)]);
     const run = await findRun(db, runId);
     return run === null ? { outcome: 'gone' } : { outcome: 'changed', run };

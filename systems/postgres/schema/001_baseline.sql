@@ -125,6 +125,8 @@ create table runs (
   name text,
   -- JSON text: jsonb would reject \u0000
   labels text not null default '{}',
+  -- the labels at admission, if they have changed since
+  admitted_labels text,
   -- of a session: whether a sandbox is up
   status text not null default 'running' check (status in ('running', 'sleep')),
   agent_status text check (agent_status in ('working', 'idle', 'waiting', 'error')),
@@ -168,6 +170,9 @@ create table runs (
   cache_read_input_tokens bigint not null default 0,
   cache_creation_input_tokens bigint not null default 0,
   cost_usd double precision,
+  -- in the ledger; the cost is in nano-dollars, and null if the price of a call is unknown
+  model_calls bigint not null default 0,
+  cost_nanos bigint,
   num_turns integer not null default 0,
   host_id text,
   -- of a session: from the transaction that stores a message until the one that puts it to sleep
@@ -281,6 +286,74 @@ create table interactions (
   primary key (run_id, id)
 );
 create index interactions_open on interactions (run_id, asked_at) where outcome is null;
+
+-- The ledger: one row per call of the model that the gateway made. Nothing references the run,
+-- because the rows outlive it.
+create table model_calls (
+  id uuid primary key,
+  run_id uuid not null,
+  -- the message whose turn made the call; null: a plain run
+  message_id uuid,
+  project_id text not null,
+  flow_id uuid not null,
+  key_id uuid,
+  -- at admission; JSON text
+  labels text not null,
+  model text not null,
+  started_at timestamptz not null,
+  ended_at timestamptz not null,
+  -- of the answer; null: none arrived
+  status integer,
+  is_cut_off boolean not null,
+  -- the answer did not say all that the call used
+  is_estimated boolean not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_5m_tokens bigint not null,
+  cache_write_1h_tokens bigint not null,
+  web_searches bigint not null,
+  -- in nano-dollars, JSON text; null: unknown
+  price text,
+  cost_nanos bigint,
+  check ((price is null) = (cost_nanos is null))
+);
+create index model_calls_of_run on model_calls (run_id, started_at);
+create index model_calls_by_end on model_calls (ended_at);
+
+-- The ledger added up, per turn and per day in UTC.
+create table turn_spending (
+  -- the message, or the run if it is a plain one
+  turn_id uuid not null,
+  day date not null,
+  run_id uuid not null,
+  calls bigint not null,
+  -- calls whose price is unknown: the cost is that of the others
+  unpriced_calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cost_nanos bigint not null,
+  primary key (turn_id, day)
+);
+create index turn_spending_by_day on turn_spending (day);
+
+create table daily_spending (
+  day date not null,
+  project_id text not null,
+  flow_id uuid not null,
+  key_id uuid,
+  model text not null,
+  calls bigint not null,
+  unpriced_calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cost_nanos bigint not null,
+  unique nulls not distinct (day, project_id, flow_id, key_id, model)
+);
 
 create table webhook_attempts (
   run_id uuid not null references runs,

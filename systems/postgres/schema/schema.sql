@@ -4,6 +4,7 @@ CREATE TABLE public.runs (
     project_id text NOT NULL,
     name text,
     labels text DEFAULT '{}'::text NOT NULL,
+    admitted_labels text,
     status text DEFAULT 'running'::text NOT NULL,
     agent_status text,
     trigger_type text NOT NULL,
@@ -40,6 +41,8 @@ CREATE TABLE public.runs (
     cache_read_input_tokens bigint DEFAULT 0 NOT NULL,
     cache_creation_input_tokens bigint DEFAULT 0 NOT NULL,
     cost_usd double precision,
+    model_calls bigint DEFAULT 0 NOT NULL,
+    cost_nanos bigint,
     num_turns integer DEFAULT 0 NOT NULL,
     host_id text,
     holds_slot boolean DEFAULT false NOT NULL,
@@ -93,6 +96,21 @@ CREATE TABLE public.blobs (
     size bigint NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT blobs_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE public.daily_spending (
+    day date NOT NULL,
+    project_id text NOT NULL,
+    flow_id uuid NOT NULL,
+    key_id uuid,
+    model text NOT NULL,
+    calls bigint NOT NULL,
+    unpriced_calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cache_read_tokens bigint NOT NULL,
+    cache_write_tokens bigint NOT NULL,
+    cost_nanos bigint NOT NULL
 );
 
 CREATE TABLE public.flow_files (
@@ -238,6 +256,31 @@ CREATE TABLE public.migrations (
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
+CREATE TABLE public.model_calls (
+    id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    message_id uuid,
+    project_id text NOT NULL,
+    flow_id uuid NOT NULL,
+    key_id uuid,
+    labels text NOT NULL,
+    model text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone NOT NULL,
+    status integer,
+    is_cut_off boolean NOT NULL,
+    is_estimated boolean NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cache_read_tokens bigint NOT NULL,
+    cache_write_5m_tokens bigint NOT NULL,
+    cache_write_1h_tokens bigint NOT NULL,
+    web_searches bigint NOT NULL,
+    price text,
+    cost_nanos bigint,
+    CONSTRAINT model_calls_check CHECK (((price IS NULL) = (cost_nanos IS NULL)))
+);
+
 CREATE TABLE public.monthly_runs (
     project_id text NOT NULL,
     month date NOT NULL,
@@ -363,6 +406,19 @@ CREATE TABLE public.sessions (
     idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
 );
 
+CREATE TABLE public.turn_spending (
+    turn_id uuid NOT NULL,
+    day date NOT NULL,
+    run_id uuid NOT NULL,
+    calls bigint NOT NULL,
+    unpriced_calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cache_read_tokens bigint NOT NULL,
+    cache_write_tokens bigint NOT NULL,
+    cost_nanos bigint NOT NULL
+);
+
 CREATE TABLE public.webhook_attempts (
     run_id uuid NOT NULL,
     delivery integer DEFAULT 0 NOT NULL,
@@ -385,6 +441,9 @@ ALTER TABLE ONLY public.blob_chunks
 
 ALTER TABLE ONLY public.blobs
     ADD CONSTRAINT blobs_pkey PRIMARY KEY (sha256);
+
+ALTER TABLE ONLY public.daily_spending
+    ADD CONSTRAINT daily_spending_day_project_id_flow_id_key_id_model_key UNIQUE NULLS NOT DISTINCT (day, project_id, flow_id, key_id, model);
 
 ALTER TABLE ONLY public.flow_files
     ADD CONSTRAINT flow_files_pkey PRIMARY KEY (flow_id, path, valid_from);
@@ -421,6 +480,9 @@ ALTER TABLE ONLY public.message_files
 
 ALTER TABLE ONLY public.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.model_calls
+    ADD CONSTRAINT model_calls_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.monthly_runs
     ADD CONSTRAINT monthly_runs_pkey PRIMARY KEY (project_id, month);
@@ -479,6 +541,9 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY public.turn_spending
+    ADD CONSTRAINT turn_spending_pkey PRIMARY KEY (turn_id, day);
+
 ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (run_id, delivery, attempt);
 
@@ -511,6 +576,10 @@ CREATE INDEX interactions_open ON public.interactions USING btree (run_id, asked
 CREATE INDEX key_usage_by_day ON public.key_usage USING btree (day);
 
 CREATE INDEX message_files_of_blob ON public.message_files USING btree (sha256);
+
+CREATE INDEX model_calls_by_end ON public.model_calls USING btree (ended_at);
+
+CREATE INDEX model_calls_of_run ON public.model_calls USING btree (run_id, started_at);
 
 CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (operator_id);
 
@@ -549,6 +618,8 @@ CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree
 CREATE INDEX session_transcripts_of_blob ON public.session_transcripts USING btree (sha256);
 
 CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
+
+CREATE INDEX turn_spending_by_day ON public.turn_spending USING btree (day);
 
 CREATE INDEX webhook_attempts_by_start ON public.webhook_attempts USING btree (started_at);
 

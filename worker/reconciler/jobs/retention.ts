@@ -1,4 +1,5 @@
 import { limits } from '../../../core/limits.ts';
+import { modelLimits } from '../../../core/model/model-limits.ts';
 import type { BlobPage } from '../../../systems/postgres/maintenance/retention-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
@@ -27,6 +28,8 @@ export function createRetentionJob(
       webhookAttempts: await inBatches(() =>
         retention.webhookAttempts(retentionTimes.webhookAttemptsMs),
       ),
+      modelCalls: await inBatches(() => retention.modelCalls(modelLimits.ledgerRetentionMs)),
+      spending: await inBatches(() => retention.spending(modelLimits.ledgerRetentionMs)),
       deletedRuns: await inBatches(() => retention.tombstone(limits.retention.tombstoneTtlMs)),
     };
     const counts = Object.entries(purged).filter(([, { rows }]) => rows > 0);

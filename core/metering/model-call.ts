@@ -1,0 +1,30 @@
+import type { ModelPrice } from './model-prices.ts';
+import type { TokenCounts } from './token-counts.ts';
+
+/** One call of the model, as the ledger stores it. */
+export interface ModelCall {
+  callId: string;
+  /** The message whose turn made the call; null in a plain run. */
+  messageId: string | null;
+  model: string;
+  startedAt: Date;
+  endedAt: Date;
+  /** Of the answer; null if none arrived. */
+  status: number | null;
+  /** The answer ended early. */
+  isCutOff: boolean;
+  /** The answer did not say all that the call used. */
+  isEstimated: boolean;
+  tokens: TokenCounts;
+  /** The price on the day of the call; null if it is unknown. */
+  price: ModelPrice | null;
+  /** In nano-dollars; null if the price is unknown. */
+  cost: number | null;
+}
+
+/** What all calls of a run used together. */
+export interface RunSpending {
+  calls: number;
+  /** In nano-dollars; null if the price of a call is unknown, and before the first call. */
+  cost: number | null;
+}

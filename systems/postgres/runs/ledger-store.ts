@@ -1,0 +1,47 @@
+import type { ModelCall, RunSpending } from '../../../core/metering/model-call.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
+import type { Db, Pool } from '../client/pool.ts';
+
+/** The calls of the model, with their cost. */
+export function createLedgerStore(pool: Pool) {
+  return {
+    /**
+     * Adds calls of one run, and returns what the run has spent. Safe to repeat: each call is added
+     * once. Null if the run was deleted.
+     */
+    record: (runId: string, calls: readonly ModelCall[]) => recordCalls(pool, runId, calls),
+  };
+}
+
+async function recordCalls(
+  db: Db,
+  runId: string,
+  calls: readonly ModelCall[],
+): Promise<RunSpending | null> {
+  const { rows } = await db.query<RunSpending>({
+    name: 'record_model_calls',
+    text: 'select run_calls as calls, run_cost_nanos as cost from record_model_calls($1, $2)',
+    values: [runId, JSON.stringify(calls.map(rowOf))],
+  });
+  return rows[0] ?? null;
+}
+
+/** By the columns of the table. */
+const rowOf = ({ tokens, price, ...call }: ModelCall) => ({
+  id: call.callId,
+  message_id: call.messageId,
+  model: stripUnstorable(call.model),
+  started_at: call.startedAt,
+  ended_at: call.endedAt,
+  status: call.status,
+  is_cut_off: call.isCutOff,
+  is_estimated: call.isEstimated,
+  input_tokens: tokens.input,
+  output_tokens: tokens.output,
+  cache_read_tokens: tokens.cacheRead,
+  cache_write_5m_tokens: tokens.cacheWrite5m,
+  cache_write_1h_tokens: tokens.cacheWrite1h,
+  web_searches: tokens.webSearches,
+  price: price && JSON.stringify(price),
+  cost_nanos: call.cost,
+});

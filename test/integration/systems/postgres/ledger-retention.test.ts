@@ -1,0 +1,72 @@
+import { pino } from 'pino';
+import { beforeEach, expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
+import { modelLimits } from '../../../../core/model/model-limits.ts';
+import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
+import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
+import { createRetentionJob } from '../../../../worker/reconciler/jobs/retention.ts';
+import { testSealer } from '../../../support/database.ts';
+import { setDatabaseClock } from './clock.ts';
+import { cost, modelCall } from './model-call.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
+
+const dayMs = 24 * 3_600_000;
+const start = Date.parse('2026-03-01T00:00:00Z');
+const { database, scenario } = setupFreshScenario();
+const runs = () => createRunStore(database.pool, testSealer);
+
+const timeIs = (afterMs: number) =>
+  setDatabaseClock(database.pool, new Date(start + afterMs).toISOString());
+beforeEach(() => timeIs(0));
+
+/** Applies the retention like a worker that has just started. */
+async function sweep(): Promise<void> {
+  const pass = createRetentionJob({
+    retention: createRetentionStore(database.pool),
+    retentionTimes: { runMs: dayMs, sessionFilesMs: dayMs, webhookAttemptsMs: dayMs },
+    logger: pino({ level: 'silent' }),
+    now: () => new Date(start),
+  });
+  for (let passes = 0; passes < 3; passes += 1) await pass();
+}
+
+async function endedRun(): Promise<string> {
+  const { runId } = await scenario.run();
+  const at = new Date(start);
+  const calls = [modelCall({ endedAt: at }), modelCall({ endedAt: at })];
+  await createLedgerStore(database.pool).record(runId, calls);
+  await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  return runId;
+}
+
+async function countOf(runId: string) {
+  const count = async (text: string, value: string) =>
+    (await database.pool.query(text, [value])).rowCount;
+  return {
+    calls: await count('select from model_calls where run_id = $1', runId),
+    turns: await count('select from turn_spending where run_id = $1', runId),
+    days: await count('select from daily_spending where project_id = $1', scenario.projectId),
+  };
+}
+
+test('keeps the calls of a run and their sums for 13 months, and then only its totals', async () => {
+  const runId = await endedRun();
+  await timeIs(modelLimits.ledgerRetentionMs);
+  await sweep();
+  expect(await countOf(runId)).toEqual({ calls: 2, turns: 1, days: 1 });
+  await timeIs(modelLimits.ledgerRetentionMs + dayMs);
+  await sweep();
+  expect(await countOf(runId)).toEqual({ calls: 0, turns: 0, days: 0 });
+  const spent = await createLedgerStore(database.pool).record(runId, []);
+  expect(spent).toEqual({ calls: 2, cost: 2 * cost });
+});
+
+test('keeps the calls of a run that was deleted, after its last trace is gone', async () => {
+  const runId = await endedRun();
+  await runs().markDeleted(runId);
+  await timeIs(2 * limits.retention.tombstoneTtlMs);
+  await sweep();
+  expect(await runs().find(runId)).toBeNull();
+  expect(await countOf(runId)).toEqual({ calls: 2, turns: 1, days: 1 });
+});

@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { costOf } from '../../../../core/metering/call-cost.ts';
+import type { ModelCall } from '../../../../core/metering/model-call.ts';
+import { modelPrice } from '../../../../core/metering/model-prices.ts';
+import { noTokens } from '../../../../core/metering/token-counts.ts';
+
+export const price = modelPrice({ input: 4, output: 20, cacheRead: 0.2 });
+const tokens = {
+  ...noTokens,
+  ...{ input: 100, output: 10, cacheRead: 50, cacheWrite5m: 3, cacheWrite1h: 4 },
+};
+export const cost = costOf(tokens, price);
+
+/** A call of the model with the tokens and the cost above. */
+export function modelCall(fields: Partial<ModelCall> = {}): ModelCall {
+  return {
+    ...{ callId: randomUUID(), messageId: null, model: 'claude-opus-5-5', status: 200 },
+    ...{ startedAt: new Date('2026-11-23T23:59:58Z'), endedAt: new Date('2026-11-23T23:59:59Z') },
+    ...{ isCutOff: false, isEstimated: false, tokens, price, cost },
+    ...fields,
+  };
+}
