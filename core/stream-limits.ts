@@ -1,0 +1,51 @@
+const kiB = 1024;
+const miB = 1024 * kiB;
+const secondMs = 1_000;
+const hourMs = 3_600 * secondMs;
+const dayMs = 24 * hourMs;
+
+/** Limits of streams and of their buffers, in processes and in Redis. */
+export const streamLimits = {
+  replay: {
+    bufferFrames: 10_000,
+    bufferBytes: 8 * miB,
+    bufferAfterEndMs: 1 * hourMs,
+    /** A page of a replay; small, because every reader may buffer one. */
+    pageFrames: 100,
+    pageBytes: 256 * kiB,
+  },
+  feed: {
+    /** Latest frames of a streamed run that a process buffers, encoded. */
+    frames: 4_000,
+    bytes: 8 * miB,
+    /** Frames read from a growing log at a time, once for all readers. */
+    pageFrames: 500,
+  },
+  stream: {
+    pingMs: 15 * secondMs,
+    /** Bytes buffered per reader before backpressure applies. */
+    bufferMaxBytes: 64 * kiB,
+    /** A reader that accepts nothing for this long is disconnected. */
+    stallMs: 10 * secondMs,
+    perKey: 200,
+    perProject: 1_000,
+    /** After this time, a slot of a process that died is free again. */
+    slotTtlMs: 60 * secondMs,
+    keyCheckMs: 10 * secondMs,
+    /** How often a process polls for lost notifications. */
+    tickMs: 1 * secondMs,
+    retryAtShutdownMs: 500,
+    closeMs: 1 * secondMs,
+  },
+  redis: {
+    commandTimeoutMs: 1 * secondMs,
+    reconnectMaxMs: 1 * secondMs,
+    /** After a failure, no calls to Redis are made for this long. */
+    backoffMs: 1 * secondMs,
+    /** Expiry of a run's keys in Redis after the last publication. */
+    runKeysTtlMs: 1 * dayMs,
+    frameMaxBytes: 32 * kiB,
+    /** Longer batches are not included in their notification. */
+    notificationMaxBytes: 8 * kiB,
+  },
+} as const;
