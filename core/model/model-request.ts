@@ -1,4 +1,6 @@
+import type { NetworkPolicy } from '../flows/flow.ts';
 import { isObject, type JsonObject } from '../json.ts';
+import { findForbiddenContent, type Refusal } from './request-content.ts';
 
 /** The two paths of the model API that the gateway serves. */
 export const modelEndpoints = ['/v1/messages', '/v1/messages/count_tokens'] as const;
@@ -16,20 +18,23 @@ export interface ModelRequest {
 
 type ReadModelRequest =
   | { outcome: 'read'; request: ModelRequest }
-  /** `message` begins with the name of the field. */
-  | { outcome: 'invalid'; message: string };
+  | { outcome: 'refused'; refusal: Refusal };
 
-/** Reads the fields that determine a call's cost. The other fields are not checked. */
-export function readModelRequest(body: unknown): ReadModelRequest {
-  if (!isObject(body)) return invalid('the request body must be a JSON object');
-  const { model, max_tokens: maxTokens = null, stream = false } = body;
+/** Reads the body of a call. Only the policy `open` permits content that acts outside the sandbox. */
+export function readModelRequest(body: unknown, policy: NetworkPolicy): ReadModelRequest {
+  if (!isObject(body)) return refused('body', 'must be a JSON object');
+  const { model } = body;
+  const maxTokens = body['max_tokens'] ?? null;
+  const stream = body['stream'] ?? false;
   if (typeof model !== 'string' || model === '' || model.length > modelMaxChars) {
-    return invalid(`model: must be a string of 1 to ${modelMaxChars} characters`);
+    return refused('model', `must be a string of 1 to ${modelMaxChars} characters`);
   }
   if (maxTokens !== null && !isTokenCount(maxTokens)) {
-    return invalid('max_tokens: must be a positive integer');
+    return refused('max_tokens', 'must be a positive integer');
   }
-  if (typeof stream !== 'boolean') return invalid('stream: must be true or false');
+  if (typeof stream !== 'boolean') return refused('stream', 'must be true or false');
+  const refusal = policy === 'open' ? null : findForbiddenContent(body);
+  if (refusal !== null) return { outcome: 'refused', refusal };
   return { outcome: 'read', request: { model, maxTokens, stream, fields: body } };
 }
 
@@ -38,4 +43,6 @@ const modelMaxChars = 256;
 const isTokenCount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 
-const invalid = (message: string): ReadModelRequest => ({ outcome: 'invalid', message });
+function refused(field: string, problem: string): ReadModelRequest {
+  return { outcome: 'refused', refusal: { field, message: `${field}: ${problem}` } };
+}

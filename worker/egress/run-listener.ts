@@ -78,7 +78,8 @@ export function createEgress(deps: EgressDeps): Egress {
     async listen(socketPath, handlers) {
       const { logger } = handlers;
       const onDenied = createDenialLog(handlers);
-      const model = gateway.forRun(handlers.projectModel);
+      const { projectModel } = handlers;
+      const model = gateway.forRun({ logger, policy: handlers.policy.policy, projectModel });
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

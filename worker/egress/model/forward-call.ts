@@ -1,15 +1,16 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { Dispatcher } from 'undici';
 import type { ModelEndpoint, ModelRequest } from '../../../core/model/model-request.ts';
+import { answerHeaders } from './call-headers.ts';
 
 /** A call of an agent that was read and accepted. */
 export interface ModelCall {
   endpoint: ModelEndpoint;
   /** `?beta=true` or empty. */
   query: string;
-  /** As the agent sent them. */
-  headers: IncomingHttpHeaders;
+  /** Those of the agent that are forwarded. */
+  headers: Record<string, string | string[]>;
   request: ModelRequest;
 }
 
@@ -35,7 +36,12 @@ export async function forwardCall(
     origin: to.base.origin,
     path: to.base.pathname.replace(/\/+$/, '') + call.endpoint + call.query,
     method: 'POST',
-    headers: upstreamHeaders(call.headers, to.apiKey),
+    headers: {
+      ...call.headers,
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      'x-api-key': to.apiKey,
+    },
     body: JSON.stringify(call.request.fields),
     signal: abort.signal,
   });
@@ -44,45 +50,7 @@ export async function forwardCall(
 
 /** Every byte of every answer passes here. The model API was asked not to compress it. */
 async function relayAnswer(answer: Dispatcher.ResponseData, response: ServerResponse) {
-  response.writeHead(answer.statusCode, withoutHeaders(answer.headers, droppedAnswerHeaders));
+  response.writeHead(answer.statusCode, answerHeaders(answer.headers));
   response.flushHeaders();
   await pipeline(answer.body, response);
-}
-
-function upstreamHeaders(
-  headers: IncomingHttpHeaders,
-  apiKey: string,
-): Record<string, string | string[]> {
-  return {
-    ...withoutHeaders(headers, droppedRequestHeaders),
-    'content-type': 'application/json',
-    'accept-encoding': 'identity',
-    'x-api-key': apiKey,
-  };
-}
-
-/** Hop-by-hop headers, credentials from the sandbox, and headers of the body, which is serialized again. */
-const droppedRequestHeaders = new Set(
-  (
-    'host connection keep-alive proxy-connection proxy-authorization te trailer upgrade ' +
-    'transfer-encoding expect x-api-key authorization cookie content-length content-encoding'
-  ).split(' '),
-);
-/** Hop-by-hop headers, and those that identify the key's owner. */
-const droppedAnswerHeaders = new Set(
-  (
-    'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie ' +
-    'anthropic-organization-id'
-  ).split(' '),
-);
-
-function withoutHeaders(
-  headers: IncomingHttpHeaders,
-  dropped: Set<string>,
-): Record<string, string | string[]> {
-  const forwarded: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !dropped.has(name)) forwarded[name] = value;
-  }
-  return forwarded;
 }

@@ -1,42 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
-import { modelLimits } from '../../../../../core/model/model-limits.ts';
+import { expect, test } from 'vitest';
 import { callSocket, openCall } from '../../../../support/socket-client.ts';
 import { serveRun } from '../egress-fixture.ts';
-
-type Handle = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
-
-/**
- * A model on loopback. It is the operator's setting, so plain HTTP and private addresses are
- * allowed.
- */
-async function startModel(handle: Handle): Promise<string> {
-  const server = createServer((request, response) => void handle(request, response)).listen(
-    0,
-    '127.0.0.1',
-  );
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return `http://127.0.0.1:${address.port}`;
-}
-
-const question = JSON.stringify({
-  model: 'any',
-  max_tokens: 1,
-  messages: [{ role: 'user', content: 'päivää' }],
-});
-
-const call = { method: 'POST', path: '/model/v1/messages', body: question };
-
-const serveModel = (baseUrl: string) =>
-  serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
+import { call, type Handle, serveModel, startModel } from './model-fixture.ts';
 
 test('uses the project’s own model and key from the next call on, and the service’s without one', async () => {
   const seen: string[] = [];
@@ -95,14 +63,14 @@ test("adds the operator's key and removes the agent's own credentials", async ()
       'anthropic-version': '2023-06-01',
       'content-type': 'application/json',
     },
-    body: question,
+    body: call.body,
   });
   expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
   expect(answer.headers['x-seen']).toBe('yes');
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({
     url: '/base/v1/messages?beta=true',
-    body: question,
+    body: call.body,
   });
   expect(seen[0]?.headers).toMatchObject({
     'x-api-key': 'operator-key',
@@ -189,65 +157,4 @@ test('a run at its limit of concurrent calls does not block another run', async 
   const answer = await openCall(other.socketPath, call);
   expect(answer.statusCode).toBe(200);
   for (const open of [...answers, answer]) open.destroy();
-});
-
-test('asks the model API for an answer that is not compressed', async () => {
-  const seen: unknown[] = [];
-  const baseUrl = await startModel((request, response) => {
-    seen.push(request.headers['accept-encoding']);
-    response.end('{}');
-  });
-  const { socketPath } = await serveModel(baseUrl);
-  const headers = { 'accept-encoding': 'gzip, br' };
-  await callSocket(socketPath, { ...call, headers });
-  expect(seen).toEqual(['identity']);
-});
-
-test('forwards what was parsed, not the text: a field that is named twice arrives once', async () => {
-  const seen: string[] = [];
-  const baseUrl = await startModel(async (request, response) => {
-    seen.push(await text(request));
-    response.end('{}');
-  });
-  const { socketPath } = await serveModel(baseUrl);
-  const body = '{"model":"first", "max_tokens":1,"messages":[],"model":"last"}';
-  await callSocket(socketPath, { ...call, body });
-  expect(seen).toEqual(['{"model":"last","max_tokens":1,"messages":[]}']);
-});
-
-const nested = (depth: number): string =>
-  `{"model":"m","messages":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
-const sized = (bytes: number): string => {
-  const empty = '{"model":"m","system":""}';
-  return empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`);
-};
-const { bodyMaxBytes, depthMax, valuesMax } = modelLimits;
-const withValues = (count: number): string =>
-  `{"model":"m","messages":[${'0,'.repeat(count - 3)}0]}`;
-
-test.each([
-  ['as long as allowed', 200, sized(bodyMaxBytes)],
-  ['one byte longer', 413, sized(bodyMaxBytes + 1)],
-  ['nested as deep as allowed', 200, nested(depthMax)],
-  ['nested one level deeper', 400, nested(depthMax + 1)],
-  ['with as many values as allowed', 200, withValues(valuesMax)],
-  ['with one value more', 400, withValues(valuesMax + 1)],
-  ['of brackets only', 400, '['.repeat(bodyMaxBytes)],
-  ['that is cut off', 400, '{"model":"m"'],
-  ['that is empty', 400, ''],
-  ['that is not an object', 400, '[]'],
-  ['in another encoding', 400, Buffer.from('{"model":"\xff"}', 'latin1')],
-  ['without a model', 400, '{"max_tokens":1}'],
-])('a body %s is answered with %i', async (_which, status, body) => {
-  let calls = 0;
-  const baseUrl = await startModel((request, response) => {
-    calls += 1;
-    request.resume().on('end', () => response.end('{}'));
-  });
-  const { socketPath } = await serveModel(baseUrl);
-  const answer = await callSocket(socketPath, { ...call, body });
-  expect([answer.status, calls]).toEqual([status, status === 200 ? 1 : 0]);
-  if (status === 200) return;
-  const type = status === 413 ? 'request_too_large' : 'invalid_request_error';
-  expect(JSON.parse(answer.body)).toMatchObject({ type: 'error', error: { type } });
 });

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NetworkPolicy } from '../../../core/flows/flow.ts';
+import { divideBetaFlags } from '../../../core/model/beta-flags.ts';
+
+type ForwardedHeaders = Record<string, string | string[]>;
+
+/**
+ * The headers of an agent's call that the model API receives, without credentials, and the beta flags that
+ * were removed from them.
+ */
+export function callHeaders(
+  headers: IncomingHttpHeaders,
+  policy: NetworkPolicy,
+): { headers: ForwardedHeaders; removedFlags: string[] } {
+  const { kept, removed } = divideBetaFlags(String(headers['anthropic-beta'] ?? ''), policy);
+  const forwarded = selectHeaders(headers, (name) => isForwarded(name));
+  return {
+    headers: { ...forwarded, ...(kept.length > 0 && { 'anthropic-beta': kept.join(',') }) },
+    removedFlags: removed,
+  };
+}
+
+/** Without hop-by-hop headers, and those that identify the key's owner. */
+export const answerHeaders = (headers: IncomingHttpHeaders): ForwardedHeaders =>
+  selectHeaders(headers, (name) => !droppedAnswerHeaders.has(name));
+
+/** Those that the agent's client sends. The gateway adds those of the body and of the key. */
+const forwardedHeaders = new Set(
+  (
+    'accept user-agent anthropic-version anthropic-dangerous-direct-browser-access x-app ' +
+    'x-client-request-id x-claude-code-session-id x-claude-code-agent-id ' +
+    'x-claude-code-parent-agent-id'
+  ).split(' '),
+);
+
+const isForwarded = (name: string): boolean =>
+  forwardedHeaders.has(name) || name.startsWith('x-stainless-');
+
+const droppedAnswerHeaders = new Set(
+  (
+    'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie ' +
+    'anthropic-organization-id'
+  ).split(' '),
+);
+
+function selectHeaders(
+  headers: IncomingHttpHeaders,
+  isSelected: (name: string) => boolean,
+): ForwardedHeaders {
+  const selected: ForwardedHeaders = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && isSelected(name)) selected[name] = value;
+  }
+  return selected;
+}
