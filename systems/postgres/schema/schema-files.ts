@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface SchemaFile {
@@ -24,17 +24,18 @@ const schemaFolder = fileURLToPath(new URL('.', import.meta.url));
 export async function readSchemaFiles(folder = schemaFolder): Promise<SchemaFiles> {
   const [migrations, functions] = await Promise.all([
     readSqlFiles(folder, /^\d{3}_\w+\.sql$/),
-    readSqlFiles(join(folder, 'functions'), /^\w+\.sql$/),
+    readSqlFiles(join(folder, 'functions'), /^(?:\w+\/)?\w+\.sql$/),
   ]);
   return { migrations, functions };
 }
 
 async function readSqlFiles(folder: string, pattern: RegExp): Promise<SchemaFile[]> {
-  const files = (await readdir(folder)).filter((file) => pattern.test(file)).sort();
+  const found = await readdir(folder, { recursive: true });
+  const files = found.filter((file) => pattern.test(file)).sort();
   return Promise.all(
     files.map(async (file) => {
       const sql = await readFile(join(folder, file), 'utf8');
-      return { name: file.replace(/\.sql$/, ''), sql, sha256: hashOfSql(sql) };
+      return { name: basename(file, '.sql'), sql, sha256: hashOfSql(sql) };
     }),
   );
 }
