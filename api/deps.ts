@@ -71,6 +71,7 @@ export interface ApiDeps {
     | 'recordCause'
     | 'markDeleted'
     | 'markWorkflowStarted'
+    | 'findSkipped'
   >;
   sessions: Pick<SessionStore, 'open' | 'find' | 'list' | 'changeConfig'>;
   messages: Pick<

@@ -183,7 +183,7 @@ export const limits = {
   },
   ...streamLimits,
   fileTree: { maxNodes: 5_000, maxDepth: 20, everyMs: 2 * secondMs },
-  snapshot: { maxBytes: 512 * miB, maxFiles: 20_000, timeoutMs: 5 * minuteMs },
+  snapshot: { maxBytes: 512 * miB, maxFiles: 20_000, skippedMax: 100, timeoutMs: 5 * minuteMs },
   blob: {
     chunkBytes: 1 * miB,
     /** Minimum age of a blob's `touched_at` before reuse refreshes it. */

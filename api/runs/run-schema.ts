@@ -3,6 +3,7 @@ import { enveloped, errors } from '../schemas/envelope.ts';
 import { runError } from '../schemas/run-error.ts';
 import { jsonValue, uuidLike } from '../schemas/text.ts';
 import { pendingInteraction } from './interactions/interaction-schema.ts';
+import { storedFiles } from './stored-files.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -58,6 +59,7 @@ export const runWithPrompt = runRecord
     interactions: z
       .array(pendingInteraction)
       .meta({ description: 'Unanswered questions of the agent.' }),
+    files: storedFiles,
   })
   .meta({ id: 'RunWithPrompt' });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { inputFiles } from '../files/input-file-schema.ts';
 import { flowParams, runRecord } from '../runs/run-schema.ts';
+import { storedFiles } from '../runs/stored-files.ts';
 import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
 import { pageQuery } from '../schemas/page-query.ts';
@@ -35,6 +36,10 @@ export const sessionRecord = runRecord
     lastMessageAt: z.string().nullable().meta({ format: 'date-time' }),
   })
   .meta({ id: 'Session' });
+
+export const sessionWithFiles = sessionRecord
+  .extend({ files: storedFiles })
+  .meta({ id: 'SessionWithFiles' });
 
 /** Any string: an invalid ID yields 404, not 400. */
 export const sessionParams = flowParams.extend({ sessionId: z.string() });

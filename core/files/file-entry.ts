@@ -14,4 +14,40 @@ export interface FileEntry {
   mode: number;
   scope: FileScope;
   modifiedAt: Date;
+  /** Within a snapshot, hard links have the same number: they are names of one file. */
+  linkGroup?: number | null;
+}
+
+/** A symbolic link. The target is any text: it may lead nowhere, or out of the working directory. */
+export interface LinkEntry {
+  path: string;
+  target: string;
+  modifiedAt: Date;
+}
+
+export interface FolderEntry {
+  path: string;
+  /** Permission bits. */
+  mode: number;
+  modifiedAt: Date;
+}
+
+/** The content of a working directory. */
+export interface WorkspaceTree {
+  files: FileEntry[];
+  links: LinkEntry[];
+  folders: FolderEntry[];
+}
+
+/** A working directory as it is stored. */
+export interface Snapshot extends WorkspaceTree {
+  /** Files that changed while they were stored. Their previous versions remain. */
+  changed: string[];
+}
+
+/** What a snapshot left out. */
+export interface SkippedEntries {
+  skippedCount: number;
+  /** The first of them. */
+  skipped: { path: string; reason: string }[];
 }

@@ -38,6 +38,7 @@ const ownEvents = [
   'interaction',
   'interaction_closed',
   'user_message',
+  'files_skipped',
 ] as const;
 
 /** Reserved: never the event of an agent's line. Browsers give the last three a meaning of their own. */

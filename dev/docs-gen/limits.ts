@@ -73,8 +73,8 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ['Lifetime of an idempotency key', time(limits.idempotency.windowMs), 'a new run'],
   [
     'Snapshot of a working directory',
-    `${bytes(limits.snapshot.maxBytes)}, ${count(limits.snapshot.maxFiles)} files`,
-    'further files are omitted',
+    `${bytes(limits.snapshot.maxBytes)}, ${count(limits.snapshot.maxFiles)} files and links`,
+    'the rest is not stored, and listed in `files.skipped`',
   ],
   [
     'One line of agent output',

@@ -59,6 +59,67 @@ describe('a file uploaded to a session without a sandbox', patiently, () => {
   });
 });
 
+describe('a working directory', patiently, () => {
+  it('keeps links, empty folders, modes and times over a sleep, and lists what it cannot keep', async () => {
+    const chat = await openConversation(service);
+    const make = [
+      'mkdir -p venv/bin empty/deeper; chmod 700 empty',
+      'printf "#!/bin/sh\\necho ran\\n" > venv/tool-1; chmod 750 venv/tool-1',
+      'ln -s ../tool-1 venv/bin/tool; ln -s /etc/hostname abroad; ln -s loop loop',
+      'echo twice > one; ln one venv/two; touch -d "2020-02-03 04:05:06.789Z" one venv/tool-1 empty',
+      'mkfifo pipe; echo s > setgid; chmod 2755 setgid',
+    ];
+    await chat.say(script([{ shell: make.join('; ') }]));
+    const skipped = [
+      { path: 'pipe', reason: 'a named pipe' },
+      { path: 'setgid', reason: 'its setuid, setgid or sticky bit' },
+    ];
+    const announced = await chat.until(({ event }) => event === 'files_skipped');
+    expect(byPath(JSON.parse(announced.data) as Skipped)).toEqual({ skippedCount: 2, skipped });
+    await untilAsleep(service, chat);
+    for (const path of [`/runs/${chat.runId}`, pathOf(chat)]) {
+      const { files } = (await service.call<{ files: Skipped }>('GET', path)).data;
+      expect(byPath(files)).toEqual({ state: 'partial', skippedCount: 2, skipped });
+    }
+
+    const shown = 'stat -c "%n %F %a %.3Y" empty one venv/tool-1; stat -c %a setgid; ls empty';
+    const look = `venv/bin/tool; ${shown}; readlink abroad loop; test one -ef venv/two && echo same`;
+    await chat.say(script([{ shell: `(${look}; ls pipe) > seen 2>&1; rm setgid` }]));
+    expect(String(await download(chat, 'seen')).split('\n')).toEqual([
+      'ran',
+      'empty directory 700 1580702706.789',
+      'one regular file 644 1580702706.789',
+      'venv/tool-1 regular file 750 1580702706.789',
+      ...['755', 'deeper', '/etc/hostname', 'loop', 'same'],
+      expect.stringMatching(/^ls: .*pipe/),
+      '',
+    ]);
+    const files = async () =>
+      (await service.call<{ files: Skipped }>('GET', pathOf(chat))).data.files;
+    await expect
+      .poll(files, { timeout: 30_000 })
+      .toEqual({ state: 'stored', skippedCount: 0, skipped: [] });
+    const listed = await paths(chat);
+    expect(listed).toEqual(expect.arrayContaining(['one', 'seen', 'venv/tool-1', 'venv/two']));
+    expect(listed.filter((path) => /bin|abroad|loop|empty/.test(path))).toEqual([]);
+    expect(chat.named('files_skipped')).toHaveLength(2);
+    await endSession(service, chat);
+  });
+});
+
+interface Skipped {
+  skipped: { path: string; reason: string }[];
+}
+
+/** In the order of the paths, because a folder is read in any order. */
+const byPath = (found: Skipped): Skipped => ({
+  ...found,
+  skipped: [...found.skipped].sort((a, b) => (a.path < b.path ? -1 : 1)),
+});
+
+const pathOf = ({ sessionId }: Conversation): string =>
+  `/flows/${service.flowId}/sessions/${sessionId}`;
+
 describe('files of a message', patiently, () => {
   it('are present when its turn starts, and those of a later message are not yet', async () => {
     const chat = await openConversation(service);

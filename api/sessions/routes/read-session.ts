@@ -1,9 +1,10 @@
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { noQuery } from '../../runs/run-schema.ts';
+import { readStoredFiles } from '../../runs/stored-files.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
-import { sessionParams, sessionRecord } from '../session-schema.ts';
+import { sessionParams, sessionWithFiles } from '../session-schema.ts';
 import { sessionView } from '../session-view.ts';
 
 const schema = {
@@ -11,12 +12,13 @@ const schema = {
   summary: 'Current state of a session',
   params: sessionParams,
   querystring: noQuery,
-  response: { 200: enveloped(sessionRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+  response: { 200: enveloped(sessionWithFiles), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 export function readSession(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
     const session = await loadSession(deps, request.params, projectOf(request));
-    return { data: sessionView(session, deps.publicUrl) };
+    const files = await readStoredFiles(deps, session.run.runId);
+    return { data: { ...sessionView(session, deps.publicUrl), files } };
   });
 }

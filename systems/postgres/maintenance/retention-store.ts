@@ -91,6 +91,8 @@ async function purgeFiles(db: Db, retentionMs: number, of: 'run' | 'session'): P
        order by ended_at limit 1
      ),
      files as (delete from run_files f using due where f.run_id = due.id),
+     links as (delete from run_links l using due where l.run_id = due.id),
+     folders as (delete from run_folders f using due where f.run_id = due.id),
      transcripts as (delete from session_transcripts t using due where t.run_id = due.id)
      update runs r set files_purged_at = db_clock() from due where r.id = due.id`,
     [retentionMs],
@@ -154,6 +156,8 @@ const runTables = [
   'interactions',
   'input_files',
   'run_files',
+  'run_links',
+  'run_folders',
   'webhook_attempts',
   'run_configs',
   'run_logs',

@@ -1,3 +1,4 @@
+import type { SkippedEntries } from '../../../core/files/file-entry.ts';
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { LabelChange } from '../../../core/runs/labels.ts';
 import type { AgentStatus, Run } from '../../../core/runs/run.ts';
@@ -5,7 +6,6 @@ import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { leaseIsCurrent } from '../log/fencing.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 import { type EndRunRequest, endRun } from './end-run.ts';
 import { findRun } from './find-run.ts';
@@ -18,6 +18,12 @@ interface CauseRequest {
   runId: string;
   cause: EndCause;
   detail: string | null;
+}
+
+interface SnapshotRecord extends SkippedEntries {
+  at: string;
+  files: number;
+  bytes: number;
 }
 
 /** Called after the transaction has committed. */
@@ -53,8 +59,14 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** Throws if there is no such run. */
     triggerFields: (runId: string) => readTriggerFields(pool, runId),
     activeOnHost: (hostId: string) => activeOnHost(pool, hostId),
-    /** What the snapshot left out, and why. Changes nothing if the run has a later sandbox. */
-    recordSnapshot: (of: SnapshotRef, snapshot: object) => recordSnapshot(pool, of, snapshot),
+    /**
+     * Whether the snapshot left out other entries than the last one: the log has a frame about it.
+     * Changes nothing if the run has a later sandbox, or if another host has the lease.
+     */
+    recordSnapshot: (of: SnapshotRef, snapshot: SnapshotRecord) =>
+      recordSnapshot(pool, of, snapshot),
+    /** Null if no files were stored, and once they are removed. */
+    findSkipped: (runId: string) => findSkipped(pool, runId),
   };
 }
 
@@ -131,10 +143,18 @@ async function activeOnHost(db: Db, hostId: string): Promise<Run[]> {
 async function recordSnapshot(
   db: Db,
   { runId, generation, token }: SnapshotRef,
-  snapshot: object,
-): Promise<void> {
-  const text = `
-    update runs r set snapshot = $3
-    where r.id = $1 and r.generation = $2 and ${leaseIsCurrent('r.id', '$4')}`;
-  await db.query(text, [runId, generation, JSON.stringify(snapshot), token ?? null]);
+  snapshot: SnapshotRecord,
+): Promise<boolean> {
+  const text = 'select record_snapshot($1, $2, $3, $4) as "hasChanged"';
+  const values = [runId, generation, token ?? null, JSON.stringify(snapshot)];
+  const { rows } = await db.query<{ hasChanged: boolean }>(text, values);
+  return rows[0]?.hasChanged ?? false;
+}
+
+async function findSkipped(db: Db, runId: string): Promise<SkippedEntries | null> {
+  const text = 'select snapshot from runs where id = $1 and files_purged_at is null';
+  const { rows } = await db.query<{ snapshot: string | null }>(text, [runId]);
+  const snapshot = rows[0]?.snapshot ?? null;
+  // Only `recordSnapshot` writes it.
+  return snapshot === null ? null : (JSON.parse(snapshot) as SnapshotRecord);
 }

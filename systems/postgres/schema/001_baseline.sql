@@ -393,9 +393,29 @@ create table run_files (
   mode integer not null,
   scope text not null default 'run' check (scope in ('flow', 'run')),
   modified_at timestamptz not null,
+  -- names of one file (hard links) have the same number; null: the file has one name
+  link_group integer,
   primary key (run_id, path)
 );
 create index run_files_of_blob on run_files (sha256);
+
+-- Its symbolic links. Nothing of the service follows a target.
+create table run_links (
+  run_id uuid not null references runs,
+  path text collate "C" not null,
+  target text not null,
+  modified_at timestamptz not null,
+  primary key (run_id, path)
+);
+
+-- Its folders, with files in them or without.
+create table run_folders (
+  run_id uuid not null references runs,
+  path text collate "C" not null,
+  mode integer not null,
+  modified_at timestamptz not null,
+  primary key (run_id, path)
+);
 
 -- Every version of a flow's files that an active run may start from. A row belongs to the versions
 -- from valid_from up to, not including, valid_to; without valid_to also to the newest.

@@ -338,7 +338,22 @@ CREATE TABLE public.run_files (
     mode integer NOT NULL,
     scope text DEFAULT 'run'::text NOT NULL,
     modified_at timestamp with time zone NOT NULL,
+    link_group integer,
     CONSTRAINT run_files_scope_check CHECK ((scope = ANY (ARRAY['flow'::text, 'run'::text])))
+);
+
+CREATE TABLE public.run_folders (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    mode integer NOT NULL,
+    modified_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.run_links (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    target text NOT NULL,
+    modified_at timestamp with time zone NOT NULL
 );
 
 CREATE TABLE public.run_logs (
@@ -511,6 +526,12 @@ ALTER TABLE ONLY public.run_configs
 ALTER TABLE ONLY public.run_files
     ADD CONSTRAINT run_files_pkey PRIMARY KEY (run_id, path);
 
+ALTER TABLE ONLY public.run_folders
+    ADD CONSTRAINT run_folders_pkey PRIMARY KEY (run_id, path);
+
+ALTER TABLE ONLY public.run_links
+    ADD CONSTRAINT run_links_pkey PRIMARY KEY (run_id, path);
+
 ALTER TABLE ONLY public.run_logs
     ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id);
 
@@ -679,6 +700,12 @@ ALTER TABLE ONLY public.run_files
 
 ALTER TABLE ONLY public.run_files
     ADD CONSTRAINT run_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.run_folders
+    ADD CONSTRAINT run_folders_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.run_links
+    ADD CONSTRAINT run_links_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
 
 ALTER TABLE ONLY public.run_logs
     ADD CONSTRAINT run_logs_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);

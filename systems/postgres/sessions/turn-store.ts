@@ -1,4 +1,4 @@
-import type { FileEntry } from '../../../core/files/file-entry.ts';
+import type { Snapshot } from '../../../core/files/file-entry.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
@@ -68,8 +68,8 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     hasWork: (runId: string) => hasWork(pool, runId),
     /** How long the session has been idle; null if it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
-    replaceTranscript: (of: SnapshotRef, entries: FileEntry[]) =>
-      replaceTranscript(pool, of, entries),
+    replaceTranscript: (of: SnapshotRef, snapshot: Snapshot) =>
+      replaceTranscript(pool, of, snapshot),
     /** The time at which a snapshot begins. */
     clock: () => readClock(pool),
     /** Records that everything the next sandbox needs was stored at this time or later. */

@@ -10,6 +10,7 @@ import {
   openApiFixture,
   type Tenant,
 } from '../../support/api-fixture.ts';
+import { snapshotOf } from '../../support/snapshot-of.ts';
 import { openStream } from '../../support/sse-client.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { caller } from './call.ts';
@@ -63,9 +64,8 @@ async function storeFile(runId: string) {
   const blob = { sha256, size: content.length };
   await fixture.stores.blobs.put(Readable.from([content]), blob);
   const entry = { ...blob, path: 'a.txt', mode: 0o644, scope: 'run' as const };
-  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, [
-    { ...entry, modifiedAt: new Date(start) },
-  ]);
+  const snapshot = snapshotOf([{ ...entry, modifiedAt: new Date(start) }]);
+  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, snapshot);
   return { sha256, content };
 }
 

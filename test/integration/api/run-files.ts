@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { get } from 'node:http';
 import { Readable } from 'node:stream';
 import { beforeAll, expect } from 'vitest';
+import { snapshotOf } from '../../support/snapshot-of.ts';
 import { useTenant } from './use-api.ts';
 
 export const contents: Record<string, Buffer> = {
@@ -28,7 +29,7 @@ export function useRunFiles() {
     expect((await call(files)).json).toEqual({ data: [] });
     await fixture.stores.files.replaceSnapshot(
       { runId, generation: 1 },
-      await Promise.all(Object.keys(contents).map(store)),
+      snapshotOf(await Promise.all(Object.keys(contents).map(store))),
     );
   });
 

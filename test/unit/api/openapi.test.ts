@@ -46,6 +46,7 @@ describe('the contract that clients are written against', () => {
       'agent_status',
       'assistant',
       'chat_output',
+      'files_skipped',
       'filetree',
       'finished',
       'interaction',

@@ -1,11 +1,12 @@
 import { chown, mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { removeTree, type SandboxFolders } from '../sandbox-paths.ts';
+import type { Written } from '../workspace/write-files.ts';
 import { writeStoredFiles } from '../workspace/write-stored-files.ts';
+import { writeTree } from '../workspace/write-tree.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
 
@@ -24,11 +25,12 @@ export async function restoreSession(
   if (await stat(done).catch(() => null)) return true;
   const workspace = await deps.files.listRespawn(runId);
   if (workspace === null) return false;
-  await writeAll(deps, folders.workspace, workspace);
+  throwIfRejected(await writeTree(deps.blobs, folders.workspace, workspace));
   const transcripts = transcriptsOf(folders);
   await mkdir(transcripts, { recursive: true, mode: 0o700 });
   await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
-  await writeAll(deps, transcripts, await deps.turns.listTranscript(runId));
+  const transcript = await deps.turns.listTranscript(runId);
+  throwIfRejected(await writeStoredFiles(deps.blobs, transcripts, transcript));
   // An agent can neither continue an empty conversation nor start another one with its ID.
   const name = transcriptName(runId);
   if (!(await hasConversation(transcripts, name))) await removeTree(join(transcripts, name));
@@ -36,13 +38,8 @@ export async function restoreSession(
   return true;
 }
 
-/** The files formed a valid tree when they were stored, and no agent runs now. */
-async function writeAll(
-  { blobs }: Pick<SandboxDeps, 'blobs'>,
-  root: string,
-  entries: FileEntry[],
-): Promise<void> {
-  const written = await writeStoredFiles(blobs, root, entries);
+/** The entries formed a valid tree when they were stored, and no agent runs now. */
+function throwIfRejected(written: Written): void {
   if (written.outcome === 'rejected')
     throw new Error(`cannot restore the session's files: ${written.reason}`);
 }

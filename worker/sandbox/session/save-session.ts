@@ -4,7 +4,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { snapshotWorkspace } from '../workspace/snapshot.ts';
 
-type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'now'>;
+type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'frameStream' | 'now'>;
 
 /** The agent's folder for its conversations. */
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>
@@ -24,7 +24,7 @@ export async function saveSession(
   const transcripts = {
     ...deps,
     files: { replaceSnapshot: deps.turns.replaceTranscript },
-    runs: { recordSnapshot: async () => undefined },
+    runs: { recordSnapshot: async () => false },
   };
   await snapshotWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
   await deps.turns.markSnapshot(ref, startedAt);

@@ -1,30 +1,61 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
+import { hasSpecialBits, modeOf, modifiedAtOf } from './entry-attributes.ts';
 import { openFile } from './walk.ts';
 
-type Hashed = { outcome: 'hashed'; entry: FileEntry } | { outcome: 'skipped'; reason: string };
+type Hashed =
+  | { outcome: 'hashed'; entry: FileEntry; lacksBits: boolean }
+  | { outcome: 'gone' | 'changed' | 'too_large' };
 
 const chunkBytes = 256 * 1024;
-export const permissionBits = 0o777;
 
-/** Hashes a file. A file that has a second name or changes meanwhile is skipped. */
-export async function hashFile(root: string, path: string, maxBytes: number): Promise<Hashed> {
-  const file = await openFile(root, path);
-  if (file === null) return { outcome: 'skipped', reason: 'gone' };
-  try {
+/**
+ * Hashes the files of a directory, up to a total size. Hard links are hashed once and get the same
+ * group. A name outside the directory does not matter: the file is stored with its content.
+ */
+export function createFileHasher(
+  root: string,
+  maxBytes: number,
+): (path: string) => Promise<Hashed> {
+  const linked = new Map<string, FileEntry>();
+  let bytesLeft = maxBytes;
+
+  async function hash(file: FileHandle, path: string): Promise<Hashed> {
     const stats = await file.stat();
-    if (!stats.isFile()) return { outcome: 'skipped', reason: 'not a file' };
-    if (stats.nlink > 1) return { outcome: 'skipped', reason: 'has a second name' };
-    if (stats.size > maxBytes) return { outcome: 'skipped', reason: 'over the size limit' };
-    const { sha256, read } = await digestOf(readChunks(file, stats.size));
-    if (read !== stats.size) return { outcome: 'skipped', reason: 'changed while it was read' };
-    const { size, mtime: modifiedAt } = stats;
-    const mode = stats.mode & permissionBits;
-    return { outcome: 'hashed', entry: { path, size, sha256, mode, scope: 'run', modifiedAt } };
-  } finally {
-    await file.close();
+    if (!stats.isFile()) return { outcome: 'changed' };
+    const lacksBits = hasSpecialBits(stats);
+    const identity = stats.nlink > 1 ? await identityOf(file) : null;
+    const known = identity === null ? undefined : linked.get(identity);
+    if (known !== undefined) return { outcome: 'hashed', entry: { ...known, path }, lacksBits };
+    const { size } = stats;
+    if (size > bytesLeft) return { outcome: 'too_large' };
+    const { sha256, read } = await digestOf(readChunks(file, size));
+    if (read !== size) return { outcome: 'changed' };
+    bytesLeft -= size;
+    const attributes = { mode: modeOf(stats), modifiedAt: modifiedAtOf(stats) };
+    const entry: FileEntry = { path, size, sha256, ...attributes, scope: 'run' };
+    if (identity === null) return { outcome: 'hashed', entry, lacksBits };
+    const first = { ...entry, linkGroup: linked.size };
+    linked.set(identity, first);
+    return { outcome: 'hashed', entry: first, lacksBits };
   }
+
+  return async (path) => {
+    const file = await openFile(root, path);
+    if (file === null) return { outcome: 'gone' };
+    try {
+      return await hash(file, path);
+    } finally {
+      await file.close();
+    }
+  };
+}
+
+/** As a double, an inode number may lose its last digits. */
+async function identityOf(file: FileHandle): Promise<string> {
+  const { dev, ino } = await file.stat({ bigint: true });
+  return `${dev}:${ino}`;
 }
 
 export async function digestOf(

@@ -2,7 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import type { HostCallResult } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
-import { digestOf, permissionBits, readChunks } from './hash-file.ts';
+import { modeOf, modifiedAtOf } from './entry-attributes.ts';
+import { digestOf, readChunks } from './hash-file.ts';
 import { openFile } from './walk.ts';
 
 /**
@@ -18,7 +19,7 @@ export async function storeFile(
   if (file === null) return { outcome: 'missing' };
   try {
     const stats = await file.stat();
-    if (!stats.isFile() || stats.nlink > 1) return { outcome: 'missing' };
+    if (!stats.isFile()) return { outcome: 'missing' };
     const limit = limits.snapshot.maxBytes;
     if (stats.size > limit) return { outcome: 'too_large', size: stats.size, limit };
     const isSmall = stats.size <= limits.file.maxBytes;
@@ -27,8 +28,8 @@ export async function storeFile(
     if (!isSmall && size !== stats.size)
       throw new Error('the file was truncated while it was read');
     if (!(await blobs.has([sha256])).has(sha256)) await blobs.put(content(), { sha256, size });
-    const mode = stats.mode & permissionBits;
-    const modifiedAt = stats.mtime.toISOString();
+    const mode = modeOf(stats);
+    const modifiedAt = modifiedAtOf(stats).toISOString();
     return { outcome: 'stored', file: { path, sha256, size, mode, modifiedAt } };
   } finally {
     await file.close();

@@ -4,6 +4,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ApiFixture, ApiProcess, Tenant } from '../../../support/api-fixture.ts';
+import { snapshotOf } from '../../../support/snapshot-of.ts';
 import { caller } from '../call.ts';
 import { fakeHostRpc } from '../fake-host-rpc.ts';
 import { openLog } from '../log-writer.ts';
@@ -102,8 +103,7 @@ async function ended(fixture: ApiFixture, runId: string): Promise<void> {
   const blob = { sha256, size: content.length };
   await fixture.stores.blobs.put(Readable.from([content]), blob);
   const entry = { ...blob, mode: 0o644, scope: 'run' as const, modifiedAt: new Date() };
-  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, [
-    { ...entry, path: 'a.txt' },
-  ]);
+  const snapshot = snapshotOf([{ ...entry, path: 'a.txt' }]);
+  await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, snapshot);
   await log.end();
 }

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FileEntry } from '../../../../core/files/file-entry.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
+import { snapshotOf } from '../../../support/snapshot-of.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
@@ -32,7 +33,7 @@ test('returns a snapshot unchanged, ordered by path byte by byte', async () => {
   const entries = ['B', 'a', 'a/b', 'a.b', 'ü', 'it\'s {odd}, "quoted"\\', 'a\nb'].map((path) =>
     entry(path),
   );
-  await files().replaceSnapshot(of(), entries);
+  await files().replaceSnapshot(of(), snapshotOf(entries));
   const stored = await files().list(runId, { limit: 100 });
   const inOrder = [...entries].sort((x, y) =>
     Buffer.compare(Buffer.from(x.path), Buffer.from(y.path)),
@@ -41,12 +42,13 @@ test('returns a snapshot unchanged, ordered by path byte by byte', async () => {
 });
 
 test('a later snapshot replaces the earlier one completely', async () => {
-  await files().replaceSnapshot(of(), [entry('a'), entry('b')]);
-  await files().replaceSnapshot(of(), [entry('b', { mode: 0o755 }), entry('c', { scope: 'flow' })]);
+  await files().replaceSnapshot(of(), snapshotOf([entry('a'), entry('b')]));
+  const later = [entry('b', { mode: 0o755 }), entry('c', { scope: 'flow' })];
+  await files().replaceSnapshot(of(), snapshotOf(later));
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['b', 'c']);
   expect(await files().find(runId, 'a')).toBeNull();
   expect(await files().find(runId, 'b')).toEqual(entry('b', { mode: 0o755 }));
-  await files().replaceSnapshot(of(), []);
+  await files().replaceSnapshot(of(), snapshotOf([]));
   expect(await files().list(runId, { limit: 9 })).toEqual([]);
 });
 
@@ -55,7 +57,7 @@ test('a list is filtered by scope and prefix, and is paged', async () => {
   const scope = (path: string) => (path === 'a/2' ? 'flow' : 'run');
   await files().replaceSnapshot(
     of(),
-    paths.map((path) => entry(path, { scope: scope(path) })),
+    snapshotOf(paths.map((path) => entry(path, { scope: scope(path) }))),
   );
   const list = async (query: Parameters<ReturnType<typeof files>['list']>[1]) =>
     (await files().list(runId, query)).map((file) => file.path);
@@ -68,9 +70,9 @@ test('a list is filtered by scope and prefix, and is paged', async () => {
 });
 
 test('rejects a file without stored content and keeps the earlier snapshot', async () => {
-  await files().replaceSnapshot(of(), [entry('a')]);
+  await files().replaceSnapshot(of(), snapshotOf([entry('a')]));
   const missing = entry('b', { sha256: '00'.repeat(32) });
-  await expect(files().replaceSnapshot(of(), [missing])).rejects.toThrow('foreign key');
+  await expect(files().replaceSnapshot(of(), snapshotOf([missing]))).rejects.toThrow('foreign key');
   expect((await files().list(runId, { limit: 9 })).map((file) => file.path)).toEqual(['a']);
 });
 
@@ -80,13 +82,13 @@ test('twenty concurrent snapshots leave one complete one', async () => {
     entry(`${n}/b`),
     entry('c'),
   ]);
-  await Promise.all(snapshots.map((entries) => files().replaceSnapshot(of(), entries)));
+  await Promise.all(snapshots.map((entries) => files().replaceSnapshot(of(), snapshotOf(entries))));
   expect(snapshots).toContainEqual(await files().list(runId, { limit: 99 }));
 });
 
 test('stores twenty thousand files in one snapshot', async () => {
   const entries = Array.from({ length: 20_000 }, (_, n) => entry(`dir/${n}`));
-  await files().replaceSnapshot(of(), entries);
-  await files().replaceSnapshot(of(), entries);
+  await files().replaceSnapshot(of(), snapshotOf(entries));
+  await files().replaceSnapshot(of(), snapshotOf(entries));
   expect(await files().list(runId, { limit: 50_000 })).toHaveLength(20_000);
 });

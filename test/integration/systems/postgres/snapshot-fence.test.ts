@@ -13,6 +13,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { snapshotOf } from '../../../support/snapshot-of.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
@@ -51,10 +52,12 @@ async function nextSlot(after: number): Promise<number> {
 async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
   const of = { runId, generation, token: lease?.token ?? 0 };
   const answers = [
-    await files().replaceSnapshot(of, [entry(name)]),
-    await turns().replaceTranscript(of, [entry(name)]),
+    await files().replaceSnapshot(of, snapshotOf([entry(name)])),
+    await turns().replaceTranscript(of, snapshotOf([entry(name)])),
   ];
-  await createRunStore(database.pool, testSealer).recordSnapshot(of, { of: name });
+  const skipped = [{ path: name, reason: 'a socket' }];
+  const record = { at: '', files: 1, bytes: 5, skippedCount: 1, skipped };
+  await createRunStore(database.pool, testSealer).recordSnapshot(of, record);
   await turns().markSnapshot(of, new Date());
   return answers;
 }
@@ -63,7 +66,7 @@ async function stored() {
   const kept = await files().list(runId, { limit: 9 });
   const transcript = await turns().listTranscript(runId);
   const { rows } = await database.pool.query<{ of: string; savedAt: Date | null }>(
-    `select r.snapshot::json ->> 'of' as of, s.snapshot_at as "savedAt"
+    `select r.snapshot::json -> 'skipped' -> 0 ->> 'path' as of, s.snapshot_at as "savedAt"
      from runs r join sessions s on s.run_id = r.id where r.id = $1`,
     [runId],
   );
@@ -90,8 +93,8 @@ test('a superseded sandbox changes no stored data', async () => {
 
 test('the next sandbox gets the stored files even if the snapshot was not recorded', async () => {
   expect(await files().listRespawn(runId)).toBeNull();
-  await files().replaceSnapshot({ runId, generation: 1 }, [entry('first')]);
-  expect(await files().listRespawn(runId)).toMatchObject([{ path: 'first' }]);
+  await files().replaceSnapshot({ runId, generation: 1 }, snapshotOf([entry('first')]));
+  expect(await files().listRespawn(runId)).toMatchObject({ files: [{ path: 'first' }] });
 });
 
 test('storing waits for the claim of the next slot, and is then rejected', async () => {

@@ -10,6 +10,7 @@ import type { FileEntry } from '../../../../../core/files/file-entry.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf, makeFolders } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import { restoreSession } from '../../../../../worker/sandbox/session/restore-session.ts';
+import { snapshotOf } from '../../../../support/snapshot-of.ts';
 
 const ref = { runId: randomUUID(), generation: 2 };
 const conversation = `-workspace/${ref.runId}.jsonl`;
@@ -27,7 +28,7 @@ async function restore(files: Record<string, string> | null, transcript: Record<
       ...{ scope: 'run', modifiedAt: new Date() },
     }));
   const deps = {
-    files: { listRespawn: async () => files && entriesOf(files) },
+    files: { listRespawn: async () => files && snapshotOf(entriesOf(files)) },
     turns: { listTranscript: async () => entriesOf(transcript) },
     blobs: {
       readSmall: async (hashes: string[]) =>

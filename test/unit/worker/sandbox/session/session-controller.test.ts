@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { FileEntry } from '../../../../../core/files/file-entry.ts';
+import type { Snapshot } from '../../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
 import type { SandboxContext } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
@@ -53,14 +53,14 @@ test('the files of a session are stored after any other storing of the run, in t
   await mkdir(folders.workspace, { recursive: true });
   const mutex = createKeyedMutex();
   const stored: string[][] = [];
-  const replace = async (_of: unknown, entries: FileEntry[]) =>
-    stored.push(entries.map(({ path }) => path)) > 0;
+  const replace = async (_of: unknown, { files }: Snapshot) =>
+    stored.push(files.map(({ path }) => path)) > 0;
   const deps = {
     withFilesLock: mutex.runExclusive,
     now: () => new Date(),
     blobs: { has: async (contents: string[]) => new Set(contents) },
     files: { replaceSnapshot: replace },
-    runs: { recordSnapshot: async () => undefined },
+    runs: { recordSnapshot: async () => false },
     turns: {
       clock: async () => new Date(),
       markSnapshot: async () => undefined,

@@ -3,15 +3,29 @@
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  lutimesSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { FileEntry } from '../../../../../core/files/file-entry.ts';
+import type { SkippedEntries, Snapshot } from '../../../../../core/files/file-entry.ts';
+import { limits } from '../../../../../core/limits.ts';
 import { settlesWithin } from '../../../../../lib/async/timeout.ts';
+import { modifiedAtOf } from '../../../../../worker/sandbox/workspace/entry-attributes.ts';
+import { createFileHasher } from '../../../../../worker/sandbox/workspace/hash-file.ts';
 import { snapshotWorkspace } from '../../../../../worker/sandbox/workspace/snapshot.ts';
 import { openFile } from '../../../../../worker/sandbox/workspace/walk.ts';
+import { snapshotOf } from '../../../../support/snapshot-of.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;
@@ -22,10 +36,12 @@ beforeEach(() => {
 });
 
 interface Collected {
-  entries: FileEntry[];
+  stored: Snapshot;
+  entries: Snapshot['files'];
   contents: Map<string, Buffer>;
-  snapshot: { skippedCount?: number; skipped?: { path: string; reason: string }[] };
+  left: SkippedEntries;
   result: { files: number; skipped: number };
+  notified: string[];
 }
 
 async function collect(
@@ -34,8 +50,9 @@ async function collect(
   limit: { maxFiles?: number } = {},
 ): Promise<Collected> {
   const contents = new Map<string, Buffer>();
-  let entries: FileEntry[] = [];
-  let snapshot = {};
+  let stored = snapshotOf([]);
+  let left: SkippedEntries = { skippedCount: 0, skipped: [] };
+  const notified: string[] = [];
   const deps = {
     blobs: {
       has: (sha256s: string[]) => {
@@ -50,14 +67,18 @@ async function collect(
       },
     },
     files: {
-      replaceSnapshot: async (_of: object, found: FileEntry[]) => {
-        entries = found;
+      replaceSnapshot: async (_of: object, found: Snapshot) => {
+        stored = found;
         return true;
       },
     },
     runs: {
-      recordSnapshot: async (_of: object, recorded: object) => void (snapshot = recorded),
+      recordSnapshot: async (_of: object, recorded: SkippedEntries) => {
+        left = recorded;
+        return recorded.skippedCount > 0;
+      },
     },
+    frameStream: { notify: async (runId: string) => notified.push(runId) > 0 },
     now: () => new Date(),
   };
   const result = await snapshotWorkspace(deps, {
@@ -65,7 +86,7 @@ async function collect(
     root,
     ...limit,
   });
-  return { entries, contents, snapshot, result };
+  return { stored, entries: stored.files, contents, left, result, notified };
 }
 
 const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
@@ -109,45 +130,147 @@ test('stores every file with its content, mode and path, and equal content once'
   for (const [id, content] of contents) expect(sha256(content.toString())).toBe(id);
 });
 
-test('omits and reports what is not a regular file with a single name', async () => {
-  put('plain');
-  put('twice');
+test('stores links with their targets and never follows them', async () => {
   writeFileSync(join(base, 'outside'), 'secret');
-  linkSync(join(root, 'twice'), join(base, 'other-name'));
-  symlinkSync(join(base, 'outside'), join(root, 'link'));
-  symlinkSync('/', join(root, 'everything'));
-  symlinkSync('.', join(root, 'itself'));
+  const targets = {
+    absolute: join(base, 'outside'),
+    everything: '/',
+    itself: '.',
+    loop: 'loop',
+    nowhere: '../../ no\nwhere',
+    'deep/bin': '../a.txt',
+  };
+  put('a.txt');
+  mkdirSync(join(root, 'deep'));
+  for (const [path, target] of Object.entries(targets)) symlinkSync(target, join(root, path));
+  lutimesSync(join(root, 'loop'), 1, 1_234_567_890.123);
+  const { stored, contents, left } = await collect();
+  expect(Object.fromEntries(stored.links.map(({ path, target }) => [path, target]))).toEqual(
+    targets,
+  );
+  expect(stored.links.find(({ path }) => path === 'loop')?.modifiedAt).toEqual(
+    new Date(1_234_567_890_123),
+  );
+  expect([...contents.values()].map(String)).toEqual(['a.txt']);
+  expect(left).toMatchObject({ skippedCount: 0, skipped: [] });
+});
+
+test('stores hard links once, as names of one file', async () => {
+  put('one', 'content');
+  put('equal', 'content');
+  mkdirSync(join(root, 'deep'));
+  linkSync(join(root, 'one'), join(root, 'deep/two'));
+  put('inside', 'mine');
+  linkSync(join(root, 'inside'), join(base, 'name-outside'));
+  const { stored, left } = await collect();
+  const groups = Object.fromEntries(stored.files.map((file) => [file.path, file]));
+  expect(groups['one']?.linkGroup).toBeTypeOf('number');
+  expect(groups['deep/two']).toEqual({ ...groups['one'], path: 'deep/two' });
+  expect(groups['equal']).not.toHaveProperty('linkGroup');
+  expect(groups['inside']).toMatchObject({ sha256: sha256('mine'), size: 4 });
+  expect(left.skippedCount).toBe(0);
+});
+
+test('counts the bytes of hard links once', async () => {
+  put('first', '12345678');
+  linkSync(join(root, 'first'), join(root, 'second'));
+  put('small', '12');
+  put('more', '1');
+  const hashFile = createFileHasher(root, 10);
+  const outcomes: string[] = [];
+  for (const path of ['first', 'small', 'second', 'more'])
+    outcomes.push((await hashFile(path)).outcome);
+  expect(outcomes).toEqual(['hashed', 'hashed', 'hashed', 'too_large']);
+});
+
+test('stores folders, also empty ones, and modes and times of everything', async () => {
+  put('full/a.txt');
+  mkdirSync(join(root, 'empty/deeper'), { recursive: true });
+  chmodSync(join(root, 'full/a.txt'), 0o640);
+  chmodSync(join(root, 'empty'), 0o700);
+  utimesSync(join(root, 'full/a.txt'), 1, 1_700_000_000.789);
+  utimesSync(join(root, 'empty'), 1, 1_600_000_000.5);
+  const { stored } = await collect();
+  expect(stored.files).toMatchObject([{ mode: 0o640, modifiedAt: new Date(1_700_000_000_789) }]);
+  expect(stored.folders.map(({ path }) => path).sort()).toEqual(['empty', 'empty/deeper', 'full']);
+  expect(stored.folders.find(({ path }) => path === 'empty')).toEqual({
+    path: 'empty',
+    mode: 0o700,
+    modifiedAt: new Date(1_600_000_000_500),
+  });
+});
+
+test('omits and reports special files, special bits and names that cannot be stored', async () => {
+  put('plain');
   execFileSync('mkfifo', [join(root, 'pipe')]);
+  execFileSync('mknod', [join(root, 'null'), 'c', '1', '3']);
   execFileSync('python3', [
     '-c',
     `import socket; socket.socket(socket.AF_UNIX).bind('${join(root, 'sock')}')`,
   ]);
-  writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0xfe])]), 'no name');
+  const raw = (...bytes: number[]) => Buffer.from([...Buffer.from(`${root}/`), ...bytes]);
+  writeFileSync(raw(0xff, 0xfe), 'no name');
+  symlinkSync(Buffer.from([0xff, 0xfe]), join(root, 'to-no-name'));
+  symlinkSync('x'.repeat(1_024), join(root, 'far'));
+  symlinkSync('x'.repeat(1_025), join(root, 'too-far'));
   put('back\\slash', 'x');
-  const { entries, snapshot } = await collect();
-  expect(entries.map(({ path }) => path)).toEqual(['plain']);
-  expect(snapshot.skippedCount).toBe(8);
-  const reasons = Object.fromEntries(
-    (snapshot.skipped ?? []).map(({ path, reason }) => [path, reason]),
-  );
-  expect(reasons).toMatchObject({
-    twice: 'has a second name',
-    link: 'a link',
-    everything: 'a link',
-    itself: 'a link',
-    pipe: 'not a file',
-    sock: 'not a file',
+  put('setuid', 'x');
+  chmodSync(join(root, 'setuid'), 0o4755);
+  mkdirSync(join(root, 'sticky'));
+  chmodSync(join(root, 'sticky'), 0o1777);
+  const { stored, entries, left, notified } = await collect();
+  expect(entries.map(({ path, mode }) => [path, mode]).sort()).toEqual([
+    ['plain', 0o644],
+    ['setuid', 0o755],
+  ]);
+  expect(stored.folders).toMatchObject([{ path: 'sticky', mode: 0o777 }]);
+  expect(stored.links).toMatchObject([{ path: 'far' }]);
+  expect(left.skippedCount).toBe(9);
+  expect(Object.fromEntries(left.skipped.map(({ path, reason }) => [path, reason]))).toEqual({
+    pipe: 'a named pipe',
+    null: 'a device',
+    sock: 'a socket',
+    '\ufffd\ufffd': 'its name is not UTF-8',
+    'to-no-name': 'its target is not UTF-8',
+    'too-far': 'its target is longer than 1024 bytes',
     'back\\slash': 'its path contains a backslash',
+    setuid: 'its setuid, setgid or sticky bit',
+    sticky: 'its setuid, setgid or sticky bit',
   });
+  expect(notified).toEqual(['run-1']);
+});
+
+test('lists a bounded number of omitted entries, and counts all', async () => {
+  const { skippedMax } = limits.snapshot;
+  const omitted = (count: number) => {
+    for (let i = 0; i < count; i += 1) put(`back\\slash${i}`);
+    return collect();
+  };
+  const full = await omitted(skippedMax);
+  expect([full.left.skippedCount, full.left.skipped.length]).toEqual([skippedMax, skippedMax]);
+  const beyond = await omitted(skippedMax + 1);
+  expect([beyond.left.skippedCount, beyond.left.skipped.length]).toEqual([
+    skippedMax + 1,
+    skippedMax,
+  ]);
+});
+
+test.each([
+  ['before the year 1', -1e14, '0001-01-01T00:00:00.000Z'],
+  ['at the year 10 000', 2.6e14, '9999-12-31T23:59:59.999Z'],
+  ['that is no number', Number.NaN, '1970-01-01T00:00:00.000Z'],
+  ['with a fraction of a millisecond', 1.6, '1970-01-01T00:00:00.002Z'],
+])('a time %s becomes one that can be stored', (_which, mtimeMs, stored) => {
+  expect(modifiedAtOf({ mtimeMs }).toISOString()).toBe(stored);
 });
 
 test('a huge sparse file is omitted, and the files after it are stored', async () => {
   put('giant', '');
   truncateSync(join(root, 'giant'), 1024 ** 4);
   put('small');
-  const { entries, snapshot } = await collect();
+  const { entries, left } = await collect();
   expect(entries.map(({ path }) => path)).toEqual(['small']);
-  expect(snapshot.skipped).toEqual([{ path: 'giant', reason: 'over the size limit' }]);
+  expect(left.skipped).toEqual([{ path: 'giant', reason: 'over the size limit' }]);
 });
 
 test('if there are too many files, those of a package manager are omitted first', async () => {
@@ -157,19 +280,36 @@ test('if there are too many files, those of a package manager are omitted first'
     skipped: 0,
   });
   for (let i = 0; i < 10; i += 1) put(`src/f${i}`);
-  const { entries, snapshot, result } = await collect([], undefined, { maxFiles: 20 });
+  const { entries, left, result } = await collect([], undefined, { maxFiles: 20 });
   expect(result).toEqual({ files: 20, skipped: 10 });
   expect(entries.filter(({ path }) => path.startsWith('src/'))).toHaveLength(10);
-  expect(snapshot.skipped?.[0]).toMatchObject({ reason: 'over the number of files' });
+  expect(left.skipped[0]).toMatchObject({ reason: 'over the number of files' });
 });
 
-test('files that change during the snapshot are omitted and reported', async () => {
+test('links count as files, and folders have a separate limit', async () => {
+  put('a');
+  symlinkSync('a', join(root, 'b'));
+  for (const name of ['c', 'd']) mkdirSync(join(root, name));
+  const full = await collect([], undefined, { maxFiles: 2 });
+  expect(full.left.skippedCount).toBe(0);
+  symlinkSync('a', join(root, 'e'));
+  mkdirSync(join(root, 'f'));
+  const { stored, left } = await collect([], undefined, { maxFiles: 2 });
+  expect(stored.files.length + stored.links.length).toBe(2);
+  expect(stored.folders).toHaveLength(2);
+  expect(left.skipped.map(({ reason }) => reason).sort()).toEqual([
+    'over the number of files',
+    'over the number of folders',
+  ]);
+});
+
+test('of files that change during the snapshot the previous versions remain', async () => {
   put('gone', 'g');
   put('changed', 'before');
   put('twice/a', 'same');
   put('twice/b', 'same');
   put('stays');
-  const { entries, contents, snapshot } = await collect([], (sha256s) => {
+  const { stored, entries, contents, left } = await collect([], (sha256s) => {
     if (sha256s.length < 4) return;
     rmSync(join(root, 'gone'));
     put('changed', 'after!');
@@ -177,7 +317,8 @@ test('files that change during the snapshot are omitted and reported', async () 
   });
   expect(entries.map(({ path }) => path).sort()).toEqual(['stays', 'twice/a', 'twice/b']);
   expect(entries.every((entry) => contents.has(entry.sha256))).toBe(true);
-  expect(snapshot.skipped?.map(({ path }) => path).sort()).toEqual(['changed', 'gone']);
+  expect(stored.changed).toEqual(['changed']);
+  expect(left.skipped).toEqual([{ path: 'changed', reason: 'changed while it was stored' }]);
 });
 
 test('a missing directory leaves the previous snapshot', async () => {

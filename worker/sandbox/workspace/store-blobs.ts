@@ -1,0 +1,86 @@
+import type { FileEntry } from '../../../core/files/file-entry.ts';
+import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import { digestOf, readChunks } from './hash-file.ts';
+import { openFile } from './walk.ts';
+
+const putsAtOnce = 4;
+const blobsPerQuery = 1_000;
+
+interface StoredContents {
+  /** The entries whose content is stored. */
+  stored: FileEntry[];
+  /** Files that have other content by now. Files that are gone are in neither list. */
+  changed: string[];
+}
+
+type Blobs = Pick<BlobStore, 'put' | 'has'>;
+type Missing = Map<FileEntry, 'changed' | 'gone'>;
+
+/** Stores the contents of hashed files. The agent may have changed or removed them since. */
+export async function storeBlobs(
+  blobs: Blobs,
+  root: string,
+  entries: FileEntry[],
+): Promise<StoredContents> {
+  const byContent = groupByContent(entries);
+  const contents = [...byContent.keys()];
+  const missing: Missing = new Map();
+  for (let from = 0; from < contents.length; from += blobsPerQuery) {
+    const hashes = contents.slice(from, from + blobsPerQuery);
+    const stored = await blobs.has(hashes);
+    const unstored = hashes.filter((sha256) => !stored.has(sha256)).values();
+    const put = async (): Promise<void> => {
+      for (const sha256 of unstored)
+        await storeAny(blobs, root, { entries: byContent.get(sha256) ?? [], missing });
+    };
+    await Promise.all(Array.from({ length: putsAtOnce }, put));
+  }
+  return {
+    stored: entries.filter((entry) => !missing.has(entry)),
+    changed: [...missing].flatMap(([{ path }, why]) => (why === 'changed' ? [path] : [])),
+  };
+}
+
+function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
+  const groups = new Map<string, FileEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.sha256);
+    if (group) group.push(entry);
+    else groups.set(entry.sha256, [entry]);
+  }
+  return groups;
+}
+
+/** Stores the first of these files that still has the content. If none has it, all are missing. */
+async function storeAny(
+  blobs: Blobs,
+  root: string,
+  { entries, missing }: { entries: FileEntry[]; missing: Missing },
+): Promise<void> {
+  const tried: Missing = new Map();
+  for (const entry of entries) {
+    const outcome = await storeBlob(blobs, root, entry);
+    if (outcome === 'stored') return;
+    tried.set(entry, outcome);
+  }
+  for (const [entry, why] of tried) missing.set(entry, why);
+}
+
+async function storeBlob(
+  blobs: Blobs,
+  root: string,
+  { path, sha256, size }: FileEntry,
+): Promise<'stored' | 'changed' | 'gone'> {
+  const file = await openFile(root, path);
+  if (file === null) return 'gone';
+  try {
+    await blobs.put(readChunks(file, size), { sha256, size });
+    return 'stored';
+  } catch (error) {
+    const now = await digestOf(readChunks(file, size));
+    if (now.sha256 === sha256 && now.read === size) throw error;
+    return 'changed';
+  } finally {
+    await file.close();
+  }
+}
