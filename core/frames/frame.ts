@@ -38,6 +38,7 @@ const ownEvents = [
   'interaction',
   'interaction_closed',
   'user_message',
+  'state_rolled_back',
   'files_skipped',
 ] as const;
 

@@ -14,6 +14,8 @@ export interface SessionPlan {
   sessionId: string;
   /** The last sandbox that was started. */
   startedGeneration: number;
+  /** The agent has finished a turn whose state was not saved. */
+  hasUnsavedTurn: boolean;
 }
 
 /** A session's configuration and its version. */

@@ -103,6 +103,7 @@ describe('a working directory', patiently, () => {
     expect(listed).toEqual(expect.arrayContaining(['one', 'seen', 'venv/tool-1', 'venv/two']));
     expect(listed.filter((path) => /bin|abroad|loop|empty/.test(path))).toEqual([]);
     expect(chat.named('files_skipped')).toHaveLength(2);
+    expect(chat.named('state_rolled_back')).toEqual([]);
     await endSession(service, chat);
   });
 });

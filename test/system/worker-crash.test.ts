@@ -86,7 +86,11 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
       sent.push(await chat.send(saying('Next.')));
       expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ exitCode: 0, texts: ['Next.'] });
       assertExactlyOnce(chat, sent);
+      expect(JSON.parse(chat.named('user_message').at(-2)?.data ?? '')).toMatchObject({
+        ...{ messageId: sent.at(-2), attempt: 2 },
+      });
       expect(chat.named('session_ready')).toHaveLength(2);
+      expect(chat.named('state_rolled_back')).toEqual([]);
       await endSession(service, chat);
     },
   );

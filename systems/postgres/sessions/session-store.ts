@@ -10,6 +10,7 @@ import {
   changeSessionConfig,
   readSessionConfig,
 } from './session-config-store.ts';
+import { hasUnsavedTurn } from './unsaved-turn.ts';
 
 interface SessionQuery {
   flowId: string;
@@ -92,8 +93,9 @@ async function listSessions(db: Db, query: SessionQuery): Promise<Session[]> {
 
 export async function readSessionPlan(db: Db, runId: string): Promise<SessionPlan | null> {
   const { rows } = await db.query<SessionPlan>(
-    `select session_id as "sessionId", started_generation as "startedGeneration"
-     from sessions where run_id = $1`,
+    `select session_id as "sessionId", started_generation as "startedGeneration",
+            ${hasUnsavedTurn} as "hasUnsavedTurn"
+     from sessions s where run_id = $1`,
     [runId],
   );
   return rows[0] ?? null;

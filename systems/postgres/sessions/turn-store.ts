@@ -5,11 +5,10 @@ import { limits } from '../../../core/limits.ts';
 import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
-import { appendOwnFrames } from '../log/append-frames.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
 import type { SandboxGeneration, SandboxLease, SnapshotRef } from '../log/lease.ts';
 import { failTurn } from './fail-turn.ts';
+import { markStarted } from './mark-started.ts';
 import { listTranscript, replaceTranscript } from './transcript.ts';
 import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
 
@@ -20,11 +19,11 @@ type ClaimedTurn =
       text: string;
       isAccepted: boolean;
       startedAt: Date;
-      /** From storing the message to the start of the turn. */
+      /** From storing the message to the first start of the turn; null for a further attempt. */
       waitedMs: number | null;
       /** Whether files may be pending for this turn; false if there were none at the claim. */
       filesMayWait: boolean;
-      /** The frame that announces the turn to readers; null if it was announced before. */
+      /** The frame that announces this attempt to readers; null if it was announced before. */
       announcedFrame: StoredFrame | null;
     }
   | { outcome: 'none' }
@@ -90,37 +89,6 @@ async function claimSlot(
   return rows[0];
 }
 
-/** In one transaction, so that a sandbox is announced once even if the process dies. */
-function markStarted(pool: Pool, lease: SandboxLease): Promise<StoredFrame[] | null> {
-  return inTransaction(pool, async (db) => {
-    const { runId, generation, token } = lease;
-    const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
-    if ((await db.query(lock, [runId, token])).rowCount !== 1) return null;
-    // The run before the session, in the order of storing a message.
-    await db.query('select from runs where id = $1 for no key update', [runId]);
-    const { rows } = await db.query<{ sessionId: string }>(
-      `update sessions set started_generation = $2
-       where run_id = $1 and started_generation < $2 returning session_id as "sessionId"`,
-      [runId, generation],
-    );
-    if (!rows[0]) return null;
-    await db.query(
-      `update runs set status = 'running', agent_status = 'idle',
-                       started_at = coalesce(started_at, db_clock())
-       where id = $1 and generation = $2 and ended_at is null`,
-      [runId, generation],
-    );
-    const frames = [
-      { event: 'session_ready', data: JSON.stringify(rows[0]), channel: 'chat' },
-      { event: 'agent_status', data: JSON.stringify({ status: 'idle' }), channel: 'other' },
-    ] as const;
-    const stored = await appendOwnFrames(db, { runId, token, frames: [...frames] });
-    if (stored.outcome === 'fenced') return null;
-    const { firstSeq, at } = stored;
-    return frames.map((frame, index) => ({ ...frame, seq: firstSeq + index, at }));
-  });
-}
-
 interface ClaimRow {
   outcome: ClaimedTurn['outcome'];
   message_id: string;
@@ -141,7 +109,9 @@ interface ClaimRow {
 async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Promise<ClaimedTurn> {
   const text = `
     select t.outcome, t.message_id, t.message, t.is_accepted as accepted, t.started_at, t.seq, t.at, t.data,
-      (extract(epoch from t.started_at - m.created_at) * 1000)::double precision as waited_ms,
+      case when m.delivery_attempts = 0
+        then (extract(epoch from t.started_at - m.created_at) * 1000)::double precision
+      end as waited_ms,
       m.id is null
       or exists (select from message_files f where f.message_id = m.id)
       or exists (select from input_files g where g.run_id = l.run_id and g.is_pending) as files_may_wait

@@ -55,6 +55,7 @@ describe('the contract that clients are written against', () => {
       'replay_truncated',
       'result',
       'session_ready',
+      'state_rolled_back',
       'status',
       'stream',
       'stream_event',

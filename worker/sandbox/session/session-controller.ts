@@ -56,8 +56,9 @@ export function createSessionController(
   );
   ownership.signal.addEventListener('abort', unsubscribe, { once: true });
   if (session.turns.current() === null) pauser.markIdle();
+  if (session.hasUnsavedTurn) saver.scheduleSave();
   // Adopted in the middle of a turn. The activity's retry may come too late to see the turn's end.
-  else void session.turns.ended().then(saver.scheduleSave);
+  if (session.turns.current() !== null) void session.turns.ended().then(saver.scheduleSave);
 
   return {
     runTurn: (writePendingFiles) => runTurn(deps, { ...turn, writePendingFiles }),

@@ -1,6 +1,6 @@
--- Delivers the session's oldest message to a sandbox. A sandbox that already has it receives it
--- again, because the process that asked first may have died. A message that was delivered to
--- `p_attempts_max` other sandboxes fails instead.
+-- Delivers the session's oldest message to a sandbox, and announces each attempt in the log. A
+-- sandbox that already has it receives it again, because the process that asked first may have
+-- died. A message that was delivered to `p_attempts_max` other sandboxes fails instead.
 create or replace function claim_turn(
   p_run_id uuid,
   p_generation integer,
@@ -50,11 +50,14 @@ begin
       return next;
       return;
     end if;
-    if oldest.delivery_attempts = 0 then
-      data := json_build_object('messageId', oldest.id, 'text', oldest.text)::text;
-      seq := append_own_frame(p_run_id, 'user_message', data, 'chat');
-      at := db_clock();
-    end if;
+    data := case when oldest.delivery_attempts = 0
+      then json_build_object('messageId', oldest.id, 'text', oldest.text)
+      else json_build_object(
+        'messageId', oldest.id, 'text', oldest.text, 'attempt', oldest.delivery_attempts + 1
+      )
+    end::text;
+    seq := append_own_frame(p_run_id, 'user_message', data, 'chat');
+    at := db_clock();
     update session_messages m
       set generation = p_generation, delivery_attempts = m.delivery_attempts + 1,
           started_at = db_clock(), is_accepted = false

@@ -6,7 +6,7 @@ import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Snapshot } from '../../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
-import type { SandboxContext } from '../../../../../worker/sandbox/context.ts';
+import type { SandboxContext, SessionContext } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
@@ -25,13 +25,14 @@ function sessionWith(
   deps: object,
   context: object,
   ownership: Ownership,
-  chat = createSessionTurnTracker(null),
+  chat: Partial<Pick<SessionContext, 'turns' | 'hasUnsavedTurn'>> = {},
 ): SessionController {
   const output = {
     tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
     tree: { finish: async () => undefined },
   };
-  const session = { sessionId: 's', turns: chat, reader: {} };
+  const idle = { hasUnsavedTurn: false, turns: createSessionTurnTracker(null) };
+  const session = { sessionId: 's', reader: {}, ...idle, ...chat };
   const sessionDeps = {
     session,
     output,
@@ -122,11 +123,27 @@ test('the files of an adopted turn are stored when it ends, even if no call wait
     isAccepted: true,
     error: null,
   });
-  sessionWith(deps, context, createOwnership(logger), chat);
+  sessionWith(deps, context, createOwnership(logger), { turns: chat });
   expect(stored).toEqual([]);
   const noResult = { reply: null, usage: null, costUsd: null };
   chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...noResult } });
   await expect.poll(() => stored).toEqual([ref.runId]);
+});
+
+test.each([
+  [true, [ref.runId]],
+  [false, []],
+])('adopted with an unsaved turn: %s, its files are stored accordingly', async (unsaved, saved) => {
+  const stored: string[] = [];
+  const deps = {
+    withFilesLock: async (runId: string) => void stored.push(runId),
+    notifications: { subscribeBestEffort: () => () => undefined },
+  };
+  const context = { ref, logger, containerId: null, lease: { token: 1 } };
+  const ownership = createOwnership(logger);
+  sessionWith(deps, context, ownership, { hasUnsavedTurn: unsaved });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(stored).toEqual(saved);
 });
 
 test('a turn ends with its sandbox, and stays open if its sandbox is released', async () => {
@@ -156,7 +173,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
       isAccepted: true,
       error: null,
     });
-    return sessionWith(deps, context, ownership, chat).runTurn(async () => []);
+    return sessionWith(deps, context, ownership, { turns: chat }).runTurn(async () => []);
   };
   const [ended, released] = [createOwnership(logger), createOwnership(logger)];
   const turns = Promise.allSettled([runTurn(ended), runTurn(released)]);
