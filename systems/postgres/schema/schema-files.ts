@@ -29,13 +29,15 @@ export async function readSchemaFiles(folder = schemaFolder): Promise<SchemaFile
   return { migrations, functions };
 }
 
+/** In the order of their names. */
 async function readSqlFiles(folder: string, pattern: RegExp): Promise<SchemaFile[]> {
-  const found = await readdir(folder, { recursive: true });
-  const files = found.filter((file) => pattern.test(file)).sort();
+  const paths = (await readdir(folder, { recursive: true })).filter((path) => pattern.test(path));
+  const files = paths.map((path) => ({ path: join(folder, path), name: basename(path, '.sql') }));
+  files.sort((a, b) => (a.name < b.name ? -1 : 1));
   return Promise.all(
-    files.map(async (file) => {
-      const sql = await readFile(join(folder, file), 'utf8');
-      return { name: basename(file, '.sql'), sql, sha256: hashOfSql(sql) };
+    files.map(async ({ path, name }) => {
+      const sql = await readFile(path, 'utf8');
+      return { name, sql, sha256: hashOfSql(sql) };
     }),
   );
 }
