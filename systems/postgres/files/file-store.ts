@@ -91,10 +91,12 @@ async function findPathConflict(
      union all
      select g.path, l.path
      from unnest($2::text[]) g(path) join run_links l
-       on l.run_id = $1 and starts_with(g.path, l.path || '/')
+       on l.run_id = $1
+         and (starts_with(l.path, g.path || '/') or starts_with(g.path, l.path || '/'))
      union all
      select g.path, f.path
-     from unnest($2::text[]) g(path) join run_folders f on f.run_id = $1 and f.path = g.path
+     from unnest($2::text[]) g(path) join run_folders f
+       on f.run_id = $1 and (f.path = g.path or starts_with(f.path, g.path || '/'))
      limit 1`,
     [runId, paths],
   );

@@ -41,9 +41,13 @@ const inputFilesSince = `
         and (starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/'))
     )
     and not exists (
-      select from run_links l where l.run_id = $1 and starts_with(g.path, l.path || '/')
+      select from run_links l where l.run_id = $1
+        and (starts_with(l.path, g.path || '/') or starts_with(g.path, l.path || '/'))
     )
-    and not exists (select from run_folders f where f.run_id = $1 and f.path = g.path)`;
+    and not exists (
+      select from run_folders f where f.run_id = $1
+        and (f.path = g.path or starts_with(f.path, g.path || '/'))
+    )`;
 
 async function listFiles(db: Db, runId: string): Promise<FileEntry[]> {
   const columns = `

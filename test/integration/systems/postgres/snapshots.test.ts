@@ -116,9 +116,10 @@ describe('an input file', () => {
   test('is restored into a folder, and not if the agent has replaced it or its folder', async () => {
     await store([entry('x')], {
       folders: [folder('dir'), folder('was-file')],
-      links: [link('was-folder', '/tmp')],
+      links: [link('was-folder', '/tmp'), link('beyond-the-limit/link')],
     });
-    for (const path of ['dir/new', 'was-file', 'was-folder/a']) await give(path);
+    for (const path of ['dir/new', 'was-file', 'was-folder/a', 'beyond-the-limit'])
+      await give(path);
     const restored = await files().listRespawn(runId);
     expect(pathsOf(restored?.files)).toEqual(['dir/new', 'x']);
     expect(pathsOf(restored?.folders)).toEqual(['dir', 'was-file']);
