@@ -10,6 +10,7 @@ import { type Duplex, PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { agentCommand } from '../../core/agent/agent-command.ts';
+import { agentSettings } from '../../core/agent/agent-settings.ts';
 import { emptyRunConfig } from '../../core/runs/run-config.ts';
 import { sandboxPaths } from '../../core/sandbox/sandbox-config.ts';
 import { machineMs } from '../../test/fixtures/scripted-agent/machine-clock.ts';
@@ -105,7 +106,9 @@ function messageLine(content: string): string {
 }
 
 function specOf(modelSocket: string): Docker.ContainerCreateOptions {
-  const flow = { instructions: null, disallowedTools: [], env: {}, mcpServers: {} };
+  const noServers = { env: {}, mcpServers: {} };
+  const policy = { disallowedTools: [], networkPolicy: 'none' as const };
+  const flow = { instructions: null, ...policy, ...noServers };
   const bounds = { model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null };
   const run = { partialMessages: false, ...bounds };
   const conversation = { id: randomUUID(), resume: false };
@@ -115,7 +118,7 @@ function specOf(modelSocket: string): Docker.ContainerCreateOptions {
   return {
     Image: stackEnv.sandboxImage,
     Entrypoint: [sandboxPaths.agent],
-    Cmd: args,
+    Cmd: args.map((arg) => (arg === agentSettings() ? ownSettings : arg)),
     Env: Object.entries(agentEnvironment).map(([name, value]) => `${name}=${value}`),
     Labels: label,
     OpenStdin: true,
@@ -127,6 +130,9 @@ function specOf(modelSocket: string): Docker.ContainerCreateOptions {
     },
   };
 }
+
+/** There is no gateway before the model here, so its address has no path. */
+const ownSettings = agentSettings().replace(`:${modelPort}/model"`, `:${modelPort}"`);
 
 /** As sandbox/entry/agent-env.ts sets it, because it decides how much the agent does at its start. */
 const agentEnvironment = {

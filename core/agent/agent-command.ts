@@ -1,11 +1,14 @@
+import type { NetworkPolicy } from '../flows/flow.ts';
 import type { McpServers, RunConfig } from '../runs/run-config.ts';
 import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox-config.ts';
+import { agentSettings } from './agent-settings.ts';
 
 /** Everything that determines the agent's command. */
 export interface AgentPlan {
   flow: {
     instructions: string | null;
     disallowedTools: string[];
+    networkPolicy: NetworkPolicy;
     env: Record<string, string>;
     mcpServers: McpServers;
   };
@@ -35,8 +38,8 @@ const runServersFile = 'run-mcp.json';
 const systemPromptName = 'system-prompt.md';
 
 /**
- * The last two flags are a security boundary: without them, files in the working directory could
- * redirect the model's address, run hooks and start servers.
+ * The last three are a security boundary: without them, files in the working directory and settings that
+ * the agent writes could redirect the model's address, run hooks and start servers.
  */
 const fixedArguments = [
   '-p',
@@ -52,17 +55,19 @@ const fixedArguments = [
   '--setting-sources',
   'user',
   '--strict-mcp-config',
+  '--settings',
+  agentSettings(),
 ];
 
 /** Plan mode waits for an approval, and no person is present to give it. */
 const planning = ['EnterPlanMode', 'ExitPlanMode'];
 
+/** Run on servers of the model API. The gateway refuses them unless the policy is open. */
+const serverTools = ['WebSearch'];
+
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
   const servers = files.filter((file) => file.name !== systemPromptName).map(pathOf);
   const prompt = files.filter((file) => file.name === systemPromptName).map(pathOf);
-  const tools = [
-    ...new Set([...planning, ...plan.flow.disallowedTools, ...plan.config.disallowedTools]),
-  ];
   return [
     ...fixedArguments,
     ...flag('--mcp-config', servers),
@@ -72,7 +77,7 @@ function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
       '--system-prompt-snapshot',
       prompt.length > 0 || plan.conversation.resume ? ['off'] : [],
     ),
-    ...flag('--disallowedTools', tools),
+    ...flag('--disallowedTools', disallowedTools(plan)),
     ...(plan.run.partialMessages ? ['--include-partial-messages'] : []),
     ...option('--model', plan.run.model),
     ...option('--max-turns', plan.run.maxTurns),
@@ -80,6 +85,11 @@ function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
     ...option('--json-schema', plan.run.outputSchema),
     ...flag(plan.conversation.resume ? '--resume' : '--session-id', [plan.conversation.id]),
   ];
+}
+
+function disallowedTools({ flow, config }: AgentPlan): string[] {
+  const withheld = flow.networkPolicy === 'open' ? planning : [...planning, ...serverTools];
+  return [...new Set([...withheld, ...flow.disallowedTools, ...config.disallowedTools])];
 }
 
 function option(name: string, value: string | number | null): string[] {

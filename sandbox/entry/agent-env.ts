@@ -1,3 +1,4 @@
+import { agentNetworkEnv } from '../../core/sandbox/agent-network.ts';
 import type { Paths } from './constants.ts';
 
 /** The agent's environment: defaults, then the run's own variables, then the platform's overrides. */
@@ -18,22 +19,12 @@ function defaults({ home }: Paths): Record<string, string> {
 }
 
 function overrides({ home, configDir, proxyPort }: Paths): Record<string, string> {
-  const proxy = `http://127.0.0.1:${proxyPort}`;
-  // Some programs, such as the agent, understand networks here; others only addresses.
-  const direct = '127.0.0.1,127.0.0.0/8,localhost,::1';
   return {
     HOME: home,
     PATH: `${home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     TMPDIR: '/tmp',
-    HTTPS_PROXY: proxy,
-    HTTP_PROXY: proxy,
-    NO_PROXY: direct,
-    https_proxy: proxy,
-    http_proxy: proxy,
-    no_proxy: direct,
+    ...agentNetworkEnv(proxyPort),
     CLAUDE_CONFIG_DIR: configDir,
-    ANTHROPIC_BASE_URL: `${proxy}/model`,
-    ANTHROPIC_API_KEY: 'sandbox',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',

@@ -133,8 +133,10 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   expect(JSON.stringify(request?.tools)).not.toMatch(/"name":"(Write|WebFetch)"/);
   // The agent gets only the names of tools that it looks up on demand.
   const later = JSON.stringify(request?.messages);
-  expect(later).toContain('\\nWebSearch\\n');
+  expect(later).toContain('\\nNotebookEdit\\n');
   expect(later).not.toContain('\\nWebFetch\\n');
+  // It runs on servers of the model API, which the policy of this flow does not permit.
+  expect(later).not.toContain('\\nWebSearch\\n');
   expect(await service.untilEnded(runId)).toMatchObject({
     structuredOutput: { answer: 42 },
     mcpServerNames: ['unreached'],

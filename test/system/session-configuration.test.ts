@@ -37,7 +37,7 @@ const opening = {
   mcpServers: {
     tickets: { type: 'http', url: 'https://tickets.test/mcp', headers: { 'x-key': first } },
   },
-  disallowedTools: ['WebSearch'],
+  disallowedTools: ['WebFetch'],
   appendSystemPrompt: 'FIRST-WORDS',
 };
 
@@ -89,7 +89,7 @@ describe("a session's configuration", patiently, () => {
     const turns = turnsOf(chat);
     expect(turns).toHaveLength(2);
     for (const { tools, mcp_servers: servers } of turns) {
-      expect(tools).not.toContain('WebSearch');
+      expect(tools).not.toContain('WebFetch');
       expect(servers.map(({ name }) => name).sort()).toEqual(['own', 'tickets']);
     }
     expect(await databaseText(service.database.pool)).not.toContain(first);
@@ -121,8 +121,8 @@ describe("a session's configuration", patiently, () => {
       expect(seenWords.filter((each) => each === word).length).toBeGreaterThan(1);
     assertExactlyOnce(chat, [message, waiting]);
     const [during, after] = turnsOf(chat);
-    expect(during?.tools).not.toContain('WebSearch');
-    expect(after?.tools).toContain('WebSearch');
+    expect(during?.tools).not.toContain('WebFetch');
+    expect(after?.tools).toContain('WebFetch');
     expect(await databaseText(service.database.pool)).not.toMatch(/canary-/);
     await service.call('DELETE', pathOf(chat));
     await chat.closed;

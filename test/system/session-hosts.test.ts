@@ -20,7 +20,7 @@ afterAll(() => service?.stop());
 const own = {
   env: { TOKEN: 'word-of-its-own' },
   appendSystemPrompt: 'PROMPT-OF-ITS-OWN',
-  disallowedTools: ['WebSearch'],
+  disallowedTools: ['WebFetch'],
 };
 
 const running = (command: string, text: string): string =>
@@ -66,7 +66,7 @@ async function continueOn(chat: Conversation, message: string, before: string): 
   const inits = systemEvents.map(({ data }) => JSON.parse(data) as Init); // the agent's own
   const tools = inits.flatMap((each) => (each.subtype === 'init' ? each.tools : []));
   expect(tools).toContain('Bash');
-  expect(tools).not.toContain('WebSearch');
+  expect(tools).not.toContain('WebFetch');
   return events.find(({ event, data }) => event === 'user' && /own>/.test(data))?.data ?? '';
 }
 

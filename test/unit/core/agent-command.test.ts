@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AgentPlan, agentCommand } from '../../../core/agent/agent-command.ts';
+import { agentSettings } from '../../../core/agent/agent-settings.ts';
 import { emptyRunConfig, type McpServer, type RunConfig } from '../../../core/runs/run-config.ts';
 
 const conversation = { id: '5b0d3f5e-4a51-4d0e-9a53-000000000001', resume: false };
 const plainFlow: AgentPlan['flow'] = {
   instructions: null,
   disallowedTools: [],
+  networkPolicy: 'open',
   env: {},
   mcpServers: {},
 };
@@ -37,6 +39,7 @@ const always = [
   ...['--replay-user-messages', '--dangerously-skip-permissions'],
   ...['--permission-prompt-tool', 'stdio'],
   ...['--setting-sources', 'user', '--strict-mcp-config'],
+  ...['--settings', agentSettings()],
 ];
 const withheld = ['--disallowedTools', 'EnterPlanMode', 'ExitPlanMode'];
 
@@ -113,6 +116,29 @@ describe('the arguments', () => {
       }),
     );
     expect(args.slice(always.length, -2)).toEqual([...withheld, 'Bash', 'Read', 'Write']);
+  });
+});
+
+test.each(['none', 'limited'] as const)(
+  'the policy %s withholds the search of the web, which servers of the model API run',
+  (networkPolicy) => {
+    const { args } = agentCommand(plan({ flow: { networkPolicy, disallowedTools: ['Read'] } }));
+    expect(args.slice(always.length, -2)).toEqual([...withheld, 'WebSearch', 'Read']);
+  },
+);
+
+test('the settings pin every address of the model, and run nothing of the agent’s own', () => {
+  const settings = JSON.parse(agentSettings()) as Record<string, unknown>; // an object, see above
+  expect(settings).toMatchObject({
+    env: {
+      ANTHROPIC_BASE_URL: 'http://127.0.0.1:8118/model',
+      ANTHROPIC_API_KEY: 'sandbox',
+      NO_PROXY: '127.0.0.1,127.0.0.0/8,localhost,::1',
+      CLAUDE_CODE_USE_BEDROCK: '',
+    },
+    apiKeyHelper: '',
+    disableAllHooks: true,
+    disableSkillShellExecution: true,
   });
 });
 

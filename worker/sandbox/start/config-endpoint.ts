@@ -11,7 +11,7 @@ export type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
 
 interface ConfiguredRun {
   run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
-  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools'>;
+  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
   outputSchema: string | null;
 }
 
@@ -59,10 +59,10 @@ export function configEndpoint(
       logger.debug('config_fetched');
       failpoint('config.read');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
-      const { instructions, disallowedTools } = flow;
+      const { instructions, disallowedTools, network } = flow;
       const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
       return agentCommand({
-        flow: { instructions, disallowedTools, env, mcpServers },
+        flow: { instructions, disallowedTools, networkPolicy: network.policy, env, mcpServers },
         config,
         run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
         conversation: await source.conversation(),

@@ -37,7 +37,7 @@ function passToModel(asked: IncomingMessage, response: ServerResponse): void {
 }
 
 const command = agentCommand({
-  flow: { instructions: null, disallowedTools: [], env: {}, mcpServers: {} },
+  flow: { instructions: null, disallowedTools: [], networkPolicy: 'none', env: {}, mcpServers: {} },
   config: {
     env: {},
     mcpServers: {},

@@ -9,7 +9,8 @@ import { sessionConfigEndpoint } from '../../../../../worker/sandbox/session/ses
 
 const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);
-const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
+const network = { policy: 'limited' as const, allowedHosts: [] };
+const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
 const plan = { run: { partialMessages: false, ...bounds }, flow, outputSchema: null };
 

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { emptyRunConfig, type RunConfig } from '../../../../../core/runs/run-config.ts';
 import { runConfigEndpoint } from '../../../../../worker/sandbox/start/config-endpoint.ts';
 
-const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [] };
+const network = { policy: 'limited' as const, allowedHosts: [] };
+const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
 const run = { runId: 'run-1', partialMessages: false, ...bounds };
 const configured = { run, flow, outputSchema: null };

@@ -1,0 +1,92 @@
+// The way from a sandbox without network to the model: what programs in it and the real agent's own
+// settings can change.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Service, startService } from '../support/service.ts';
+
+const patiently = { timeout: 180_000 };
+
+let service: Service;
+beforeAll(async () => {
+  const network = { policy: 'none' as const, allowedHosts: [] };
+  service = await startService({ agent: 'real', flow: { network } });
+}, 240_000);
+afterAll(() => service?.stop());
+
+/** A run of these commands, one after the other, and what they wrote into a file. */
+async function run(commands: string[], file: string) {
+  const steps = commands.map((command) => ({ tool: 'Bash', input: { command } }));
+  const prompt = `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+  const { runId } = await service.trigger({ prompt });
+  const record = await service.untilEnded(runId, 150_000);
+  const { body } = await service.call('GET', `/runs/${runId}/files/${file}`);
+  return { record, lines: String(body).trimEnd().split('\n') };
+}
+
+const remote = { type: 'url', url: 'https://canary.example/?d=secret' };
+const picture = (source: object) => ({
+  messages: [{ role: 'user', content: [{ type: 'image', source }] }],
+});
+/** What the model API must not do for an agent without network, and the field that is refused. */
+const forbidden: [field: string, fields: object][] = [
+  ['mcp_servers', { mcp_servers: [{ ...remote, name: 'a' }] }],
+  ['messages.0.content.0.source.type', picture(remote)],
+  ['messages.0.content.0.source.type', picture({ type: 'file', file_id: 'file_1' })],
+  ['tools.0.type', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }],
+  ['container', { container: 'container_1' }],
+  ['tools.0.type', { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }],
+];
+const permitted = {
+  model: 'claude-haiku-4-5',
+  max_tokens: 1,
+  messages: [{ role: 'user', content: 'hello' }],
+  metadata: { user_id: 'sent by curl' },
+};
+
+/** Sends the body as any program in the sandbox can, and appends the answer to a file. */
+const send = (fields: object): string => `curl -s "$ANTHROPIC_BASE_URL/v1/messages" \
+  -H "x-api-key: $ANTHROPIC_API_KEY" -H 'anthropic-beta: mcp-client-2025-04-04' \
+  -d '${JSON.stringify({ ...permitted, ...fields })}' |
+  jq -r '.error.message // .type' >> answers`;
+
+test(
+  'no program in a sandbox without network makes the model API act outside it',
+  patiently,
+  async () => {
+    const bodies = [...forbidden.map(([, fields]) => fields), {}];
+    const { record, lines } = await run([bodies.map(send).join('\n')], 'answers');
+    expect(record).toMatchObject({ result: 'Done.', exitCode: 0 });
+    const fields = lines.map((line) => line.split(':', 1)[0]);
+    expect(fields).toEqual([...forbidden.map(([field]) => field), 'message']);
+    const received = service.model
+      .requests()
+      .filter(({ body }) => JSON.stringify(body).endsWith('{"user_id":"sent by curl"}}'));
+    expect(received.map(({ body }) => body)).toEqual([permitted]);
+    expect(received[0]?.headers).not.toHaveProperty('anthropic-beta');
+  },
+);
+
+const hook = { type: 'command', command: 'echo "a hook ran" >> /workspace/seen' };
+/** They take effect while the agent runs. The address leads nowhere. */
+const settings = {
+  env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', NO_PROXY: '', CLAUDE_CODE_USE_BEDROCK: '1' },
+  hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }], SessionStart: [{ hooks: [hook] }] },
+};
+
+test(
+  'settings that the agent writes redirect no model request and run no hook',
+  patiently,
+  async () => {
+    const { record, lines } = await run(
+      [
+        `echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`,
+        'echo "still here" >> seen',
+        // The control: the same settings take effect in an agent that is started without the pins.
+        `claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen`,
+      ],
+      'seen',
+    );
+    expect(record).toMatchObject({ result: 'Done.', exitCode: 0 });
+    expect(lines).toEqual(['still here', 'a hook ran', 'ended']);
+  },
+);
