@@ -8,6 +8,14 @@ export const modelLimits = {
   valuesMax: 1_000_000,
   /** Concurrent calls of one run. */
   callsAtOnceMax: 32,
+  /** The bodies of one run's concurrent calls. */
+  runBodiesMaxBytes: 128 * 1024 ** 2,
+  /** Of these, what a run can use at any time. */
+  runShareBytes: 4 * 1024 ** 2,
+  /** What all runs of a host use beyond their shares. */
+  commonBodiesMaxBytes: 256 * 1024 ** 2,
+  /** Larger bodies of a run are parsed one after the other. */
+  largeBodyBytes: 1024 ** 2,
   /** How long the ledger has a call: 13 months, so that a month can be compared with that of last year. */
   ledgerRetentionMs: 397 * 24 * 3_600_000,
 } as const;

@@ -12,6 +12,11 @@ export interface ModelCall {
   /** Those of the agent that are forwarded. */
   headers: Record<string, string | string[]>;
   request: ModelRequest;
+  /**
+   * Serialized from its parsed form: the model API reads what was checked, even if the agent's text named
+   * a field twice.
+   */
+  body: string;
 }
 
 export interface Upstream {
@@ -20,11 +25,7 @@ export interface Upstream {
   apiKey: string;
 }
 
-/**
- * Sends the call to the model API with the owner's key, and relays the answer as it arrives. The body
- * is serialized from its parsed form: the model API reads what was checked, even if the agent's text
- * named a field twice.
- */
+/** Sends the call to the model API with the owner's key, and relays the answer as it arrives. */
 export async function forwardCall(
   to: Upstream,
   call: ModelCall,
@@ -42,7 +43,7 @@ export async function forwardCall(
       'accept-encoding': 'identity',
       'x-api-key': to.apiKey,
     },
-    body: JSON.stringify(call.request.fields),
+    body: call.body,
     signal: abort.signal,
   });
   await relayAnswer(answer, response);

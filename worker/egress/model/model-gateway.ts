@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { NetworkPolicy } from '../../../core/flows/flow.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
+import { createHostMemory, type RunMemory } from './body-memory.ts';
 import { forwardCall, type Upstream } from './forward-call.ts';
+import { createLargeBodyPacer } from './large-body-pacer.ts';
 import { answerError, type ModelApiError, overloaded, rejectCall } from './model-api-error.ts';
-import { readCall } from './read-call.ts';
+import { type ReadingContext, readCall } from './read-call.ts';
 import { createRefusalLog } from './refusal-log.ts';
 
 export interface ModelUpstream {
@@ -51,8 +53,13 @@ export function createGateway(model: ModelUpstream): Gateway {
     bodyTimeout: silenceTimeoutMs,
     connect: { timeout: 10_000 },
   });
+  const hostMemory = createHostMemory();
   const forRun = (run: ModelRun): ModelProxy =>
-    createModelProxy(run, async () => upstreamOf(dispatcher, (await run.projectModel()) ?? model));
+    createModelProxy({
+      reading: { ...run, log: createRefusalLog(run.logger), pace: createLargeBodyPacer() },
+      memory: hostMemory.forRun(),
+      findUpstream: async () => upstreamOf(dispatcher, (await run.projectModel()) ?? model),
+    });
   return { forRun, close: () => dispatcher.destroy() };
 }
 
@@ -62,25 +69,29 @@ const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream):
   apiKey,
 });
 
-function createModelProxy(
-  { policy, logger }: ModelRun,
-  findUpstream: () => Promise<Upstream>,
-): ModelProxy {
-  const reading = { policy, log: createRefusalLog(logger) };
+interface RunCalls {
+  reading: ReadingContext;
+  memory: RunMemory;
+  findUpstream(): Promise<Upstream>;
+}
+
+function createModelProxy({ reading, memory, findUpstream }: RunCalls): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
     if (calls >= modelLimits.callsAtOnceMax) {
       return rejectCall(request, response, overloaded('too many calls at once'));
     }
+    const callMemory = memory.forCall();
     calls += 1;
     try {
-      const read = await readCall(request, path, reading);
+      const read = await readCall({ request, path, memory: callMemory }, reading);
       if (read.outcome === 'refused') return rejectCall(request, response, read.error);
       await forwardCall(await findUpstream(), read.call, response);
     } catch {
       answerError(response, upstreamUnavailable);
     } finally {
       calls -= 1;
+      callMemory.free();
     }
   };
 }

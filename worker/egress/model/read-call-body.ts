@@ -2,20 +2,41 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
-import { invalidRequest, type ModelApiError } from './model-api-error.ts';
+import type { CallMemory } from './body-memory.ts';
+import { invalidRequest, type ModelApiError, overloaded } from './model-api-error.ts';
 
-type CallBody = { outcome: 'read'; value: unknown } | { outcome: 'rejected'; error: ModelApiError };
+type BodyBytes = { outcome: 'read'; bytes: Buffer } | { outcome: 'refused'; error: ModelApiError };
 
-/** Reads the whole body of a call, and parses it. Rejects if the agent disconnects before its end. */
-export async function readCallBody(request: IncomingMessage): Promise<CallBody> {
-  const bytes = await readBounded(request, modelLimits.bodyMaxBytes);
-  if (bytes === null) return rejected(tooLong);
-  if (!isUtf8(bytes)) return rejected(invalidRequest('the request body is not valid UTF-8'));
-  if (!isWithinJsonBounds(bytes, modelLimits)) return rejected(tooComplex);
+type ParsedBody =
+  | { outcome: 'parsed'; value: unknown }
+  | { outcome: 'refused'; error: ModelApiError };
+
+/** Reads the whole body of a call. Rejects if the agent disconnects before its end. */
+export async function readCallBody(
+  request: IncomingMessage,
+  memory: CallMemory,
+): Promise<BodyBytes> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // A destroyed request could not be answered.
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > modelLimits.bodyMaxBytes) return refused(tooLong);
+    if (!memory.take(chunk.length)) return refused(noMemory);
+    chunks.push(chunk);
+  }
+  return { outcome: 'read', bytes: Buffer.concat(chunks) };
+}
+
+/** Checks the size of the parsed value before it parses. */
+export function parseCallBody(bytes: Buffer): ParsedBody {
+  if (!isUtf8(bytes)) return refused(invalidRequest('the request body is not valid UTF-8'));
+  if (!isWithinJsonBounds(bytes, modelLimits)) return refused(tooComplex);
   try {
-    return { outcome: 'read', value: JSON.parse(bytes.toString('utf8')) };
+    return { outcome: 'parsed', value: JSON.parse(bytes.toString('utf8')) };
   } catch {
-    return rejected(invalidRequest('the request body is not valid JSON'));
+    return refused(invalidRequest('the request body is not valid JSON'));
   }
 }
 
@@ -25,23 +46,11 @@ const tooLong: ModelApiError = {
   message: 'the request is too long',
 };
 
+const noMemory = overloaded('the requests that are being processed are too long together');
+
 const tooComplex = invalidRequest(
   `the request body is nested deeper than ${modelLimits.depthMax} levels, or has more than ` +
     `${modelLimits.valuesMax} values`,
 );
 
-/** Null if the body is longer. */
-async function readBounded(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // A destroyed request could not be answered.
-  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-const rejected = (error: ModelApiError): CallBody => ({ outcome: 'rejected', error });
+const refused = (error: ModelApiError) => ({ outcome: 'refused' as const, error });

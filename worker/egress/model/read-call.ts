@@ -5,32 +5,54 @@ import {
   modelEndpoints,
   readModelRequest,
 } from '../../../core/model/model-request.ts';
+import type { CallMemory } from './body-memory.ts';
 import { callHeaders } from './call-headers.ts';
 import type { ModelCall } from './forward-call.ts';
+import type { Pacer } from './large-body-pacer.ts';
 import { invalidRequest, type ModelApiError } from './model-api-error.ts';
-import { readCallBody } from './read-call-body.ts';
+import { parseCallBody, readCallBody } from './read-call-body.ts';
 import type { RefusalLog } from './refusal-log.ts';
 
 type ReadCall = { outcome: 'read'; call: ModelCall } | { outcome: 'refused'; error: ModelApiError };
 
+/** What the calls of a run have in common. */
+export interface ReadingContext {
+  policy: NetworkPolicy;
+  log: RefusalLog;
+  pace: Pacer;
+}
+
 /** Reads a whole call, and checks that the policy permits it. */
 export async function readCall(
-  request: IncomingMessage,
-  path: string,
-  { policy, log }: { policy: NetworkPolicy; log: RefusalLog },
+  { request, path, memory }: { request: IncomingMessage; path: string; memory: CallMemory },
+  context: ReadingContext,
 ): Promise<ReadCall> {
   const target = targetOf(request.method, path);
   if ('status' in target) return refused(target);
-  const body = await readCallBody(request);
-  if (body.outcome === 'rejected') return refused(body.error);
-  const read = readModelRequest(body.value, policy);
+  const body = await readCallBody(request, memory);
+  if (body.outcome === 'refused') return body;
+  const content = await context.pace(body.bytes.length, () => contentOf(body.bytes, context));
+  if (content.outcome === 'refused') return content;
+  const { headers, removedFlags } = callHeaders(request.headers, context.policy);
+  context.log.flags(removedFlags);
+  return { outcome: 'read', call: { ...target, headers, ...content.content } };
+}
+
+type CallContent = Pick<ModelCall, 'request' | 'body'>;
+
+function contentOf(
+  bytes: Buffer,
+  { policy, log }: ReadingContext,
+): { outcome: 'read'; content: CallContent } | { outcome: 'refused'; error: ModelApiError } {
+  const parsed = parseCallBody(bytes);
+  if (parsed.outcome === 'refused') return parsed;
+  const read = readModelRequest(parsed.value, policy);
   if (read.outcome === 'refused') {
     log.field(read.refusal.field);
     return refused(invalidRequest(read.refusal.message));
   }
-  const { headers, removedFlags } = callHeaders(request.headers, policy);
-  log.flags(removedFlags);
-  return { outcome: 'read', call: { ...target, headers, request: read.request } };
+  const { request } = read;
+  return { outcome: 'read', content: { request, body: JSON.stringify(request.fields) } };
 }
 
 function targetOf(
@@ -60,4 +82,4 @@ const methodNotServed: ModelApiError = {
 };
 const queryNotServed = invalidRequest('the query must be empty or beta=true');
 
-const refused = (error: ModelApiError): ReadCall => ({ outcome: 'refused', error });
+const refused = (error: ModelApiError) => ({ outcome: 'refused' as const, error });

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { modelLimits } from '../../../../../core/model/model-limits.ts';
 import { callSocket, openCall } from '../../../../support/socket-client.ts';
 import { serveRun } from '../egress-fixture.ts';
 import { call, type Handle, serveModel, startModel } from './model-fixture.ts';
@@ -157,4 +158,20 @@ test('a run at its limit of concurrent calls does not block another run', async 
   const answer = await openCall(other.socketPath, call);
   expect(answer.statusCode).toBe(200);
   for (const open of [...answers, answer]) open.destroy();
+});
+
+test('a run whose bodies occupy all its memory gets a retryable status until one of its calls ends', async () => {
+  const baseUrl = await startModel((_request, response) => void response.end('{}'));
+  const { socketPath } = await serveModel(baseUrl);
+  const body = Buffer.alloc(modelLimits.bodyMaxBytes, ' ');
+  const unfinished = [1, 2].map(() => {
+    const upload = openRequest({ socketPath, method: 'POST', path: call.path, agent: false });
+    upload.on('error', () => undefined).write(body);
+    return upload;
+  });
+  const status = async () => (await callSocket(socketPath, call)).status;
+  await expect.poll(status).toBe(529);
+  unfinished[0]?.destroy();
+  await expect.poll(status).toBe(200);
+  unfinished[1]?.destroy();
 });
