@@ -26,10 +26,10 @@ export function readArguments(args: string[], all: readonly Scenario[]): BenchOp
   }
   const scenarios = all
     .filter(({ runcOnly }) => runtime === 'runc' || runcOnly === undefined)
-    .filter(
-      ({ id, targets }) =>
-        positionals.length === 0 ||
-        [id, ...targets.map((target) => target.id)].some((each) => positionals.includes(each)),
+    .filter(({ id, targets, installPeer }) =>
+      positionals.length === 0
+        ? installPeer === undefined
+        : [id, ...targets.map((target) => target.id)].some((each) => positionals.includes(each)),
     );
   const plantedDelayMs = number('plant-delay', values['plant-delay']) ?? 0;
   const iterations = number('n', values.n);

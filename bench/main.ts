@@ -35,7 +35,11 @@ async function main(): Promise<void> {
   if (plantedDelayMs > 0) say(`Every request sleeps ${plantedDelayMs} ms.`);
   const at = new Date().toISOString();
   const measured: ScenarioResult[] = [];
-  for (const scenario of options.scenarios) measured.push(await measure(scenario, options));
+  for (const scenario of options.scenarios) {
+    const missing = await scenario.installPeer?.();
+    if (missing === undefined) measured.push(await measure(scenario, options));
+    else say(`\n${missing}`);
+  }
   const results: Results = { at, plantedDelayMs, environment, scenarios: measured };
   const rows = rowsOf(results, readGates());
   say(`\n${tableText(rows)}`);

@@ -34,5 +34,10 @@ export interface Scenario {
   warmUps: number;
   /** Why the scenario cannot be measured on gVisor. Absent if it can. */
   runcOnly?: string;
+  /**
+   * Installs a peer, or returns why that is impossible. A scenario that has it is only measured if it
+   * is named.
+   */
+  installPeer?: () => Promise<string | undefined>;
   open(): Promise<OpenScenario>;
 }

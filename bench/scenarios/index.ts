@@ -5,6 +5,7 @@ import { delivery } from './delivery.ts';
 import { fanOut } from './fan-out.ts';
 import { firehose } from './firehose.ts';
 import { idle } from './idle.ts';
+import { peers } from './peers.ts';
 import { recovery } from './recovery.ts';
 import { tenMessages } from './ten-messages.ts';
 import { trigger } from './trigger.ts';
@@ -26,4 +27,5 @@ export const scenarios: readonly Scenario[] = [
   idle,
   webhook,
   recovery,
+  ...peers,
 ];

@@ -1,6 +1,8 @@
 /** One message to the real agent, and functions that recognize the lines it causes. */
-interface AgentWords {
+export interface AgentWords {
   prompt: string;
+  /** The answer. */
+  text: string;
   /** Of the agent's output. */
   isText(line: string): boolean;
   isResult(line: string): boolean;
@@ -17,6 +19,7 @@ export function agentWords(delayMs = 0): AgentWords {
   const script = [...(delayMs > 0 ? [{ delayMs }] : []), { text }];
   return {
     prompt: `Say hello.\n@model ${JSON.stringify(script)}`,
+    text,
     isText: (line) => line.includes(text) && saysText(line),
     isResult: (line) => line.includes(text) && line.includes('"type":"result"'),
     isTextEvent: (event) => {

@@ -9,6 +9,7 @@ import { startChild } from '../limits/child.ts';
 export interface BenchService extends Service {
   /** Where the offline model also listens, for bare containers. */
   modelSocket: string;
+  modelUrl: string;
 }
 
 /** Set by the command for all scenarios. */
@@ -36,6 +37,7 @@ export async function startBenchService(
   return {
     ...service,
     modelSocket,
+    modelUrl,
     async stop() {
       await service.stop();
       await model.stop();

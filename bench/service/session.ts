@@ -20,6 +20,8 @@ export interface BenchSession {
 interface Said {
   /** By `machineMs`. */
   postedAt: number;
+  /** When the service answered the request. */
+  acceptedAt: number;
   /** The position in the stream's sightings at which the turn begins. */
   from: number;
   endedAt: number;
@@ -46,10 +48,11 @@ export async function openSession(
     const body = { message, sessionId };
     const postedAt = machineMs();
     const sent = await service.call('POST', `/flows/${service.flowId}/chat`, { body });
+    const acceptedAt = machineMs();
     if (sent.status !== 202) throw new Error(`not accepted: ${JSON.stringify(sent.body)}`);
     const { at: endedAt } = await stream.until((event) => isEvent(event, 'turn_end'), from);
     await sleep(settleMs);
-    return { postedAt, from, endedAt };
+    return { postedAt, acceptedAt, from, endedAt };
   }
 
   async function untilPaused(): Promise<void> {
