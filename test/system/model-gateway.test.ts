@@ -13,15 +13,45 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-/** A run of these commands, one after the other, and what they wrote into a file. */
-async function run(commands: string[], file: string) {
-  const steps = commands.map((command) => ({ tool: 'Bash', input: { command } }));
+const bash = (command: string) => ({ tool: 'Bash', input: { command } });
+
+async function run(...steps: object[]) {
   const prompt = `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
   const { runId } = await service.trigger({ prompt });
-  const record = await service.untilEnded(runId, 150_000);
-  const { body } = await service.call('GET', `/runs/${runId}/files/${file}`);
-  return { record, lines: String(body).trimEnd().split('\n') };
+  expect(await service.untilEnded(runId, 150_000)).toMatchObject({ result: 'Done.', exitCode: 0 });
+  return runId;
 }
+
+/** The lines of a file that the agent left. */
+async function linesOf(runId: string, file: string): Promise<string[]> {
+  const { body } = await service.call('GET', `/runs/${runId}/files/${file}`);
+  return String(body).trimEnd().split('\n');
+}
+
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const secondAgent = {
+  description: 'count',
+  prompt: `@model ${JSON.stringify([bash('ls | wc -l > counted'), { text: 'Counted.' }])}`,
+  subagent_type: 'general-purpose',
+};
+
+test(
+  'the agent works with tools, a picture and a second agent, and nothing of it is refused',
+  patiently,
+  async () => {
+    const runId = await run(
+      bash(`echo ${pixel} | base64 -d > pixel.png`),
+      { tool: 'Read', input: { file_path: '/workspace/pixel.png' } },
+      { tool: 'Agent', input: secondAgent },
+      bash('until test -s counted; do sleep 0.1; done'),
+    );
+    expect(await linesOf(runId, 'counted')).toEqual(['2']);
+    const requests = JSON.stringify(service.model.requests().map(({ body }) => body));
+    expect(requests).toContain('"source":{"type":"base64"');
+    expect(service.worker.log()).not.toMatch(/model_request_refused|beta_flag_removed/);
+  },
+);
 
 const remote = { type: 'url', url: 'https://canary.example/?d=secret' };
 const picture = (source: object) => ({
@@ -54,15 +84,16 @@ test(
   patiently,
   async () => {
     const bodies = [...forbidden.map(([, fields]) => fields), {}];
-    const { record, lines } = await run([bodies.map(send).join('\n')], 'answers');
-    expect(record).toMatchObject({ result: 'Done.', exitCode: 0 });
-    const fields = lines.map((line) => line.split(':', 1)[0]);
+    const runId = await run(bash(bodies.map(send).join('\n')));
+    const fields = (await linesOf(runId, 'answers')).map((line) => line.split(':', 1)[0]);
     expect(fields).toEqual([...forbidden.map(([field]) => field), 'message']);
     const received = service.model
       .requests()
       .filter(({ body }) => JSON.stringify(body).endsWith('{"user_id":"sent by curl"}}'));
     expect(received.map(({ body }) => body)).toEqual([permitted]);
     expect(received[0]?.headers).not.toHaveProperty('anthropic-beta');
+    const logged = service.worker.log().match(/"(?:model_request_refused|beta_flag_removed)"/g);
+    expect(logged?.length).toBe(5); // each field once, and the flag
   },
 );
 
@@ -77,16 +108,14 @@ test(
   'settings that the agent writes redirect no model request and run no hook',
   patiently,
   async () => {
-    const { record, lines } = await run(
-      [
-        `echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`,
-        'echo "still here" >> seen',
-        // The control: the same settings take effect in an agent that is started without the pins.
-        `claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen`,
-      ],
-      'seen',
+    const runId = await run(
+      bash(`echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`),
+      bash('echo "still here" >> seen'),
+      // The control: the same settings take effect in an agent that is started without the pins.
+      bash(
+        'claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen',
+      ),
     );
-    expect(record).toMatchObject({ result: 'Done.', exitCode: 0 });
-    expect(lines).toEqual(['still here', 'a hook ran', 'ended']);
+    expect(await linesOf(runId, 'seen')).toEqual(['still here', 'a hook ran', 'ended']);
   },
 );
