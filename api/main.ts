@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readApiConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
-import { logProcess } from '../config/process-log.ts';
+import { createStopWithError, logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { limits } from '../core/limits.ts';
@@ -23,6 +23,7 @@ import { createFleetStore } from '../systems/postgres/hosts/fleet-store.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
+import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
@@ -40,6 +41,7 @@ import { createRateLimiter } from '../systems/redis/rate-limit.ts';
 import { createStreamSlots } from '../systems/redis/stream-slots.ts';
 import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createTemporal } from '../systems/temporal/client.ts';
+import { watchIdentity } from '../systems/temporal/watch-identity.ts';
 import { buildApp } from './app.ts';
 import { errorStatuses } from './errors.ts';
 import { createHostRpc } from './files/host-rpc.ts';
@@ -60,6 +62,7 @@ const poolSize = 20;
 /** Connections that are open this long after a stop signal are closed. */
 const stopWithinMs = 10_000;
 const stopping = new AbortController();
+const stopWithError = createStopWithError(logger, stopping);
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
 
@@ -67,12 +70,9 @@ await main(stopping.signal);
 async function main(signal: AbortSignal): Promise<void> {
   const { instance, host, port } = config;
   const earlierData = await findEarlierData(config.databaseUrl);
-  if (earlierData !== null) {
-    logger.fatal({ hint: earlierData }, 'earlier_data_found');
-    process.exitCode = 1;
-    return;
-  }
+  if (earlierData !== null) return stopWithError('earlier_data_found', earlierData);
   const resources = open();
+  const identityWatch = watchIdentity(resources.temporal, logUnavailable, signal);
   const metricsServer = await startMetrics(resources);
   const app = await buildApp(resources.deps);
   await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
@@ -86,10 +86,14 @@ async function main(signal: AbortSignal): Promise<void> {
   const forceClose = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
   await app.close();
   clearTimeout(forceClose);
-  await firstSignIn;
+  await Promise.all([firstSignIn, identityWatch]);
   await metricsServer?.close();
   await resources.close();
   logger.info('api_stopped');
+}
+
+function logUnavailable(err: unknown): void {
+  logger.warn({ err, check: 'temporal' }, 'dependency_unavailable');
 }
 
 function open() {
@@ -103,7 +107,7 @@ function open() {
   const frameStream = createFrameStream(redis, { instance, subscriber });
   const notifications = createNotifications(redis, { instance, subscriber });
   const hostRpcStore = createHostRpcStore(pool);
-  const temporal = openTemporal();
+  const temporal = openTemporal(pool);
   const nowMs = () => performance.timeOrigin + performance.now();
 
   const deps = {
@@ -142,14 +146,16 @@ function open() {
     redis.disconnect();
     await Promise.all([temporal.close(), pool.end()]);
   }
-  return { pool, deps, close };
+  return { pool, temporal, deps, close };
 }
 
-function openTemporal() {
+function openTemporal(pool: Pool) {
+  const { remember } = createTemporalIdentityStore(pool);
   return createTemporal({
     ...config.temporal,
     instance: config.instance,
     publicUrl: config.publicUrl,
+    known: { remember, onOther: (hint) => stopWithError('other_temporal', hint) },
     timeouts: {
       noCapacityMs: config.times.noCapacityTimeoutMs,
       hostScheduleToStartMs: config.times.hostLostMs,

@@ -3,6 +3,8 @@ import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
+import type { TemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
+import type { Temporal } from '../systems/temporal/client.ts';
 import type { Backups } from './backups.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import type { Validators } from './validators.ts';
@@ -17,10 +19,18 @@ export interface Stores {
   publicUrl: string;
 }
 
+/** The Temporal that the database belongs to, and the configured one. */
+export interface TemporalIdentities
+  extends Pick<TemporalIdentityStore, 'find' | 'adopt' | 'countActiveWorkflows'> {
+  /** The identity of the configured one. */
+  read: Temporal['identity'];
+}
+
 /** What the commands need; tests replace it. */
 export interface CliDeps {
   loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
+  withTemporal<T>(work: (identities: TemporalIdentities) => Promise<T>): Promise<T>;
   withDoctor<T>(work: (context: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
   backups(): Promise<Backups>;

@@ -9,6 +9,7 @@ import type { Pool } from '../systems/postgres/client/pool.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
+import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
@@ -65,6 +66,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     webhooks: createWebhookStore(pool, sealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    temporalIdentity: createTemporalIdentityStore(pool),
     retention: createRetentionStore(pool),
     // Readers also poll Postgres, and Redis expires entries by itself.
     frameStream: { notify: async () => false, expire: async () => false },

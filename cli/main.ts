@@ -30,6 +30,10 @@ const deps: CliDeps = {
     const { withStores } = await import('./open-stores.ts');
     return withStores(work);
   },
+  async withTemporal(work) {
+    const { withTemporal } = await import('./open-temporal.ts');
+    return withTemporal(work);
+  },
   async withDoctor(work) {
     const { withDoctor } = await import('./open-doctor.ts');
     return withDoctor(work);

@@ -15,6 +15,7 @@ import {
   overdueRows,
 } from '../systems/postgres/maintenance/retention-stats.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
+import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { schemaState } from '../systems/postgres/schema/schema-state.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
@@ -82,6 +83,7 @@ function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
     hosts: createHostStore(pool),
     runs: createRunStore(pool, sealer),
     reconcile: createReconcileStore(pool),
+    temporalIdentity: createTemporalIdentityStore(pool),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     retention: {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { temporalCommand } from './commands/adopt-temporal.ts';
 import { backupCommand } from './commands/backup.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { flowCommand } from './commands/flow.ts';
@@ -19,6 +20,7 @@ export function createProgram(deps: CliDeps): Command {
     .addCommand(keyCommand(deps))
     .addCommand(operatorCommand(deps))
     .addCommand(hostCommand(deps))
+    .addCommand(temporalCommand(deps))
     .addCommand(doctorCommand(deps))
     .addCommand(migrateCommand(deps))
     .addCommand(backupCommand(deps))

@@ -9,3 +9,16 @@ export function logProcess(logger: Logger): void {
   process.removeAllListeners('warning');
   process.on('warning', (warning) => logger.warn({ err: warning }, 'node_warning'));
 }
+
+/**
+ * Stops a process that cannot continue, with the event and the sentence that says what to do. It ends in
+ * its own order, with exit code 1. Only the first error is logged.
+ */
+export function createStopWithError(logger: Logger, stopping: AbortController) {
+  return (event: string, hint: string): void => {
+    if (stopping.signal.aborted) return;
+    logger.fatal({ hint }, event);
+    process.exitCode = 1;
+    stopping.abort();
+  };
+}

@@ -145,7 +145,14 @@ export const limits = {
     /** How long the API waits for a host to store or write files. */
     filesTimeoutMs: 10 * secondMs,
   },
-  reconciler: { everyMs: 5 * secondMs },
+  reconciler: {
+    everyMs: 5 * secondMs,
+    /** If more workflows are missing, and more than this part of those described, no run ends. */
+    missingWorkflowsMax: 5,
+    missingWorkflowsMaxPart: 0.1,
+  },
+  /** How often a process compares Temporal's identity with the one that the database remembers. */
+  temporal: { identityEveryMs: 30 * secondMs },
   workflow: { startWaitMs: 2 * secondMs, signalWaitMs: 2 * secondMs, startGraceMs: 5 * secondMs },
   sandbox: {
     memoryBytes: 2 * giB,

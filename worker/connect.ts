@@ -1,8 +1,16 @@
 import type { Logger } from 'pino';
 import type { WorkerConfig } from '../config/config.ts';
 import { openDocker } from '../systems/docker/open-docker.ts';
-import { createPool } from '../systems/postgres/client/pool.ts';
+import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
+import type { Sealer } from '../systems/postgres/admission/seal.ts';
+import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
+import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
+import { createFileStore } from '../systems/postgres/files/file-store.ts';
+import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
+import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createNotifications } from '../systems/redis/notifications.ts';
@@ -41,5 +49,18 @@ export function connect(config: WorkerConfig, logger: Logger) {
       redis.disconnect();
       await pool.end();
     },
+  };
+}
+
+/** The stores that only sandboxes use. */
+export function sandboxStores(pool: Pool, sealer: Sealer) {
+  return {
+    configs: createRunConfigStore(pool, sealer),
+    interactions: createInteractionStore(pool),
+    files: createFileStore(pool),
+    flows: createFlowStore(pool, sealer),
+    sessions: createSessionStore(pool, sealer),
+    projects: createProjectStore(pool, sealer),
+    blobs: createBlobStore(pool),
   };
 }

@@ -9,7 +9,7 @@ const graceMs = 5_000;
 export function forceExitAfterGrace(logger: Logger): void {
   const timer = setTimeout(() => {
     logger.warn({ resources: process.getActiveResourcesInfo() }, 'worker_forced_exit');
-    process.exit(0);
+    process.exit(process.exitCode ?? 0);
   }, graceMs);
   timer.unref();
 }

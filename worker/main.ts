@@ -2,33 +2,32 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { readWorkerConfig } from '../config/config.ts';
 import { createLogger } from '../config/logger.ts';
-import { logProcess } from '../config/process-log.ts';
+import { createStopWithError, logProcess } from '../config/process-log.ts';
 import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
+import { settlesWithin } from '../lib/async/timeout.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
-import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
-import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
-import { createSealer, type Sealer } from '../systems/postgres/admission/seal.ts';
-import type { Pool } from '../systems/postgres/client/pool.ts';
-import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
-import { createFileStore } from '../systems/postgres/files/file-store.ts';
+import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
-import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
+import {
+  createTemporalIdentityStore,
+  type TemporalIdentityStore,
+} from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { findEarlierData } from '../systems/postgres/schema/earlier-data.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
-import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
-import { connect } from './connect.ts';
+import { watchIdentity } from '../systems/temporal/watch-identity.ts';
+import { connect, sandboxStores } from './connect.ts';
 import { forceExitAfterGrace } from './force-exit.ts';
 import { exitWhenLockLost, lockDataDir } from './host/data-dir-lock.ts';
 import { runHeartbeat } from './host/heartbeat.ts';
@@ -60,11 +59,14 @@ logProcess(logger);
 const telemetry = { metrics: metrics ?? noopMetrics, logger };
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 const host = hostThresholds(config.times.hostLostMs);
+/** How long a start waits for Temporal's answer. Without one it continues, and takes no tasks. */
+const identityWaitMs = 1_000;
 const stopping = new AbortController();
+const stopWithError = createStopWithError(logger, stopping);
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
 await main(stopping.signal);
 
-function logUnavailable(error: unknown, attempt: number): void {
+function logUnavailable(error: unknown, attempt?: number): void {
   logger.warn({ err: error, attempt }, 'dependency_unavailable');
 }
 
@@ -75,11 +77,7 @@ function logUnavailable(error: unknown, attempt: number): void {
  */
 async function main(signal: AbortSignal): Promise<void> {
   const earlierData = await findEarlierData(config.databaseUrl);
-  if (earlierData !== null) {
-    logger.fatal({ hint: earlierData }, 'earlier_data_found');
-    process.exitCode = 1;
-    return;
-  }
+  if (earlierData !== null) return stopWithError('earlier_data_found', earlierData);
   const dataDirLock = lockDataDir(config.dataDir);
   logger.info({ hostId: dataDirLock.hostId, instance: config.instance }, 'worker_starting');
   exitWhenLockLost(dataDirLock, logger);
@@ -91,11 +89,14 @@ async function main(signal: AbortSignal): Promise<void> {
   await retryUntilAborted(() => local.supervisor.adoptExisting(), until).catch(ignoreAbort(signal));
   const answering = serveHostRpc(local.rpc, signal);
   const taskWorkers = await loadTemporal(local);
+  // A host of another Temporal sends no heartbeat, so nothing is placed on it.
+  await settlesWithin(identityWaitMs, taskWorkers.verifyIdentity());
   const presence = [runHeartbeat(local.heartbeat, signal), local.fence.run(signal)];
   const loops = [
     ...presence,
     local.healthMonitor.run(signal),
     taskWorkers.reconciler.run(signal),
+    watchIdentity(taskWorkers, logUnavailable, signal),
     answering,
   ];
   await pollTasks({ poll: taskWorkers.poll, fence: local.fence, logger }, signal);
@@ -135,7 +136,7 @@ function buildSupervisor(hostId: string) {
     dataDir: config.dataDir,
     image: config.sandboxImage,
     frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
-    ...storesOf(pool, sealer),
+    ...sandboxStores(pool, sealer),
     turns,
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
@@ -169,19 +170,6 @@ function buildSupervisor(hostId: string) {
   };
 }
 
-/** The stores that only sandboxes use. */
-function storesOf(pool: Pool, sealer: Sealer) {
-  return {
-    configs: createRunConfigStore(pool, sealer),
-    interactions: createInteractionStore(pool),
-    files: createFileStore(pool),
-    flows: createFlowStore(pool, sealer),
-    sessions: createSessionStore(pool, sealer),
-    projects: createProjectStore(pool, sealer),
-    blobs: createBlobStore(pool),
-  };
-}
-
 /** Loads Temporal, and builds the task workers and the reconciler. */
 async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {
   const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
@@ -198,18 +186,8 @@ async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {
   const workflowBundle = await bundles.ensureWorkflowBundle({
     cacheDir: join(config.dataDir, 'cache'),
   });
-  const temporal = createTemporal({
-    ...config.temporal,
-    instance,
-    publicUrl: config.publicUrl,
-    timeouts: {
-      noCapacityMs: times.noCapacityTimeoutMs,
-      hostScheduleToStartMs: times.hostLostMs,
-      idleMs: times.sessionIdleMs,
-      attendedIdleMs: times.sessionAttendedIdleMs,
-      turnsPerHistory: times.sessionTurnsPerHistory,
-    },
-  });
+  const temporalIdentity = createTemporalIdentityStore(pool);
+  const temporal = createTemporal(temporalOptions(temporalIdentity));
   const webhooks = createWebhookStore(pool, sealer);
   const activities = createActivities({
     ...common,
@@ -230,6 +208,7 @@ async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {
       temporal,
       reconcile: createReconcileStore(pool),
       schedules: createScheduleStore(pool),
+      temporalIdentity,
       retention: createRetentionStore(pool),
       listSandboxes: sandboxes.list,
       removeSandbox: supervisor.remove,
@@ -237,7 +216,28 @@ async function loadTemporal({ common }: ReturnType<typeof buildSupervisor>) {
       thresholds: reconcilerThresholds(times.reconcileEveryMs, host),
       retentionTimes: config.retention,
     }),
-    poll: () => registerSearchAttributes(temporal, logger).then(() => createWorker(options)),
+    verifyIdentity: temporal.verifyIdentity,
+    async poll() {
+      await temporal.verifyIdentity();
+      await registerSearchAttributes(temporal, logger);
+      return createWorker(options);
+    },
     close: temporal.close,
+  };
+}
+
+function temporalOptions({ remember }: TemporalIdentityStore) {
+  return {
+    ...config.temporal,
+    instance: config.instance,
+    publicUrl: config.publicUrl,
+    known: { remember, onOther: (hint: string) => stopWithError('other_temporal', hint) },
+    timeouts: {
+      noCapacityMs: config.times.noCapacityTimeoutMs,
+      hostScheduleToStartMs: config.times.hostLostMs,
+      idleMs: config.times.sessionIdleMs,
+      attendedIdleMs: config.times.sessionAttendedIdleMs,
+      turnsPerHistory: config.times.sessionTurnsPerHistory,
+    },
   };
 }

@@ -7,6 +7,7 @@ import { redisCheck } from './checks/redis.ts';
 import { retentionCheck } from './checks/retention.ts';
 import { messagesCheck, runsCheck } from './checks/stuck-runs.ts';
 import { searchAttributesCheck, temporalCheck, workersCheck } from './checks/temporal.ts';
+import { temporalIdentityCheck } from './checks/temporal-identity.ts';
 import { schedulesCheck, webhooksCheck } from './checks/webhooks.ts';
 import { workflowsCheck } from './checks/workflows.ts';
 import type { Check } from './types.ts';
@@ -20,6 +21,7 @@ export const checks: Check[] = [
   clockCheck,
   redisCheck,
   temporalCheck,
+  temporalIdentityCheck,
   workersCheck,
   searchAttributesCheck,
   hostsCheck,

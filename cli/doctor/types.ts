@@ -10,6 +10,7 @@ import type {
   TableSize,
 } from '../../systems/postgres/maintenance/retention-stats.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
+import type { TemporalIdentityStore } from '../../systems/postgres/maintenance/temporal-identity-store.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { SchemaState } from '../../systems/postgres/schema/schema-state.ts';
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
@@ -82,6 +83,7 @@ export interface DoctorContext {
     ReconcileStore,
     'unstarted' | 'unfinishedStops' | 'activeRuns' | 'pendingWebhooks' | 'unknownWorkflows'
   >;
+  temporalIdentity: Pick<TemporalIdentityStore, 'find'>;
   messages: Pick<MessageStore, 'unsignalled'>;
   schedules: Pick<ScheduleStore, 'unsynced'>;
   retention: {
@@ -93,7 +95,7 @@ export interface DoctorContext {
   /** The TLS problem behind a store's error; null if TLS is not the cause. */
   diagnoseTls(store: Store, error: unknown): Promise<Problem | null>;
   temporal:
-    | (Pick<Temporal, 'describe' | 'openWorkflows'> &
+    | (Pick<Temporal, 'describe' | 'openWorkflows' | 'identity'> &
         Pick<TemporalProbe, 'facts' | 'missingSearchAttributes'>)
     | null;
   docker:

@@ -2,6 +2,7 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
+import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
 import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import type {
@@ -10,6 +11,8 @@ import type {
   StopSignalPayload,
 } from '../../workflows/shared/signals.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
+import { readIdentity } from './identity.ts';
+import { createIdentityGuard, type IdentityGuard, type KnownTemporal } from './identity-guard.ts';
 import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
@@ -23,6 +26,8 @@ export interface TemporalOptions extends TemporalAddress {
   /** The service's own URL, for links in Temporal's web interface. */
   publicUrl?: string;
   timeouts?: Partial<SessionTimeouts>;
+  /** Without it, every Temporal is accepted. */
+  known?: KnownTemporal;
 }
 
 export type WorkflowState = 'running' | 'closed' | 'missing';
@@ -54,14 +59,19 @@ export interface Temporal {
   startWebhook(webhook: DeliverWebhookInput): Promise<'started' | 'already'>;
   /** The server's version, from a new request. */
   version(): Promise<string>;
-  /** Throws if the server does not answer. */
+  /** Throws if the server does not answer, or is not the one that the database belongs to. */
   check(): Promise<void>;
+  /** The same, and reads again which one the database belongs to. */
+  verifyIdentity(): Promise<void>;
+  /** Whether a check has succeeded since the start of this process. */
+  wasVerified(): boolean;
+  identity(): Promise<TemporalIdentity>;
   close(): Promise<void>;
 }
 
 export function createTemporal(options: TemporalOptions): Temporal {
   const { instance, namespace, publicUrl = null, timeouts = {} } = options;
-  const { client, operator, withDeadline, close } = connectTemporal(options);
+  const { client, operator, identity, guard, withDeadline, close } = connectGuarded(options);
   const starter = { client, instance, timeouts, publicUrl };
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
   const signal = (send: (workflow: WorkflowHandle) => Promise<void>, workflowId: string) =>
@@ -108,10 +118,32 @@ export function createTemporal(options: TemporalOptions): Temporal {
         await withDeadline(() => handle(workflowId).terminate(reason));
       }),
     version,
-    check: async () => void (await version()),
+    check: guard.check,
+    verifyIdentity: guard.verify,
+    wasVerified: guard.wasVerified,
+    identity,
     close,
   };
 }
+
+/** Every call with a deadline is made only after the identity was checked. */
+function connectGuarded(options: TemporalOptions) {
+  const connected = connectTemporal(options);
+  const { client } = connected;
+  const { namespace, known } = options;
+  const identity = () => connected.withDeadline(() => readIdentity({ client, namespace }));
+  const guard = known ? createIdentityGuard(identity, known) : noGuard(identity);
+  const withDeadline = <T>(call: () => Promise<T>): Promise<T> =>
+    guard.run(() => connected.withDeadline(call));
+  return { ...connected, identity, guard, withDeadline };
+}
+
+const noGuard = (identity: () => Promise<TemporalIdentity>): IdentityGuard => ({
+  check: async () => void (await identity()),
+  verify: async () => void (await identity()),
+  wasVerified: () => true,
+  run: (request) => request(),
+});
 
 const closedStates = new Set<string>([
   'COMPLETED',

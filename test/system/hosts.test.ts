@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createApiClient } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
+import { createNamespace } from '../support/temporal-namespace.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
@@ -15,12 +17,49 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 const withinMs = 60_000;
+const waits = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
+
+async function endedRuns(): Promise<unknown[]> {
+  const text = 'select id, end_cause from runs where end_cause is not null';
+  return (await service.database.pool.query(text)).rows;
+}
+
+it('a worker and an API of another Temporal stop, and nothing has ended', async () => {
+  const { runId } = await service.trigger({ prompt: waits });
+  for (let n = 0; n < 6; n += 1) await openConversation(service);
+  await untilWorking(service, { runId });
+  const elsewhere = { TEMPORAL_NAMESPACE: await createNamespace() };
+  const sentence = /belongs to the namespace default.*flowrun temporal adopt --confirm/;
+  await expect(second.worker.start(elsewhere)).rejects.toThrow(sentence);
+  expect(await second.worker.exited()).toEqual({ code: 1, signal: null });
+  const { api } = await service.anotherApi();
+  await expect(api.start(elsewhere)).rejects.toThrow(sentence);
+  expect(await api.exited()).toEqual({ code: 1, signal: null });
+
+  const { rows } = await service.database.pool.query('select id from hosts');
+  expect(rows).toEqual([{ id: hostIdIn(service.dataDir) }]);
+  expect(await endedRuns()).toEqual([]);
+  releaseAgent(service, runId);
+  expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+}, 180_000);
+
+it('an API that cannot reach Temporal admits runs, which a worker starts', async () => {
+  const { api, url } = await service.anotherApi();
+  api.start({ TEMPORAL_ADDRESS: '127.0.0.1:1' }).catch(() => undefined); // never ready
+  await expect.poll(() => api.log()).toContain('"api_ready"');
+  const client = createApiClient({ url, key: service.key, flowId: service.flowId });
+  const { runId } = await client.trigger({ prompt: script([{ say: 'done' }]) });
+  expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+  expect(await endedRuns()).toEqual(
+    expect.arrayContaining([{ id: runId, end_cause: 'completed' }]),
+  );
+  await api.kill('SIGTERM');
+}, 120_000);
 
 it('drains a host: its sessions wake up on another host, and its runs continue', async () => {
   const first = hostIdIn(service.dataDir);
   const chat = await openConversation(service);
   await chat.say(script([{ write: { path: '/workspace/a.txt', content: 'kept' } }]));
-  const waits = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
   const { runId } = await service.trigger({ prompt: waits });
   await untilWorking(service, { runId });
   await second.worker.start();

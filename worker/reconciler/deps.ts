@@ -3,6 +3,7 @@ import type { RetentionTimes } from '../../core/runs/retention-times.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type { RetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
+import type { TemporalIdentityStore } from '../../systems/postgres/maintenance/temporal-identity-store.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../../systems/postgres/runs/webhook-store.ts';
 import type { MessageStore } from '../../systems/postgres/sessions/message-store.ts';
@@ -18,10 +19,13 @@ export interface ReconcilerDeps {
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;
   retention: RetentionStore;
+  temporalIdentity: Pick<TemporalIdentityStore, 'find' | 'recordMissing' | 'clearMissing'>;
   frameStream: Pick<FrameStream, 'notify' | 'expire'>;
   temporal: Pick<
     Temporal,
     | 'check'
+    | 'verifyIdentity'
+    | 'wasVerified'
     | 'startRun'
     | 'signalMessage'
     | 'signalStop'

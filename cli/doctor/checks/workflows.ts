@@ -16,7 +16,7 @@ const maxChecked = 1_000;
 /** Compares the live runs with the open workflows, in both directions. */
 export const workflowsCheck: Check = {
   name: 'workflows',
-  needs: ['schema', 'temporal'],
+  needs: ['schema', 'temporal identity'],
   fixNeeds: ['workers'],
   onError: {
     code: 'workflows_unknown',

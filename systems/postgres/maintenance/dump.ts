@@ -99,6 +99,17 @@ create schema public;
 grant usage on schema public to public;
 `;
 
+/**
+ * A backup may be restored beside another Temporal, which has none of its workflows. The first process
+ * stores the identity of the one that it finds.
+ */
+const forgetTemporal = `
+insert into temporal_identity (losses_accepted_at) values (db_clock())
+on conflict (is_only) do update
+  set cluster_id = null, namespace_id = null, namespace = null,
+      losses_accepted_at = excluded.losses_accepted_at, missing_workflows = null,
+      described_workflows = null, missing_since = null, missing_seen_at = null`;
+
 /** A process that connected meanwhile has read content that no longer exists. */
 const afterDump = (dumpedAt: Date): string => `
 do $$
@@ -110,5 +121,6 @@ end
 $$;
 set search_path = public;
 select record_restore('${dumpedAt.toISOString()}');
+${forgetTemporal};
 commit;
 `;

@@ -93,6 +93,26 @@ create table installation (
   fact text primary key
 );
 
+-- The Temporal that has the workflows of this database: one row, written by the first process that
+-- reads its identity. A process that is connected to another one stops.
+create table temporal_identity (
+  is_only boolean primary key default true check (is_only),
+  -- null: the server does not permit the service to read it
+  cluster_id text,
+  -- null: the database was restored; the next process stores what it finds
+  namespace_id text,
+  namespace text,
+  -- workflows that were started before may be missing: an operator has accepted it
+  losses_accepted_at timestamptz,
+  -- set while so many workflows are missing that the reconciler ends none of their runs
+  missing_workflows integer,
+  described_workflows integer,
+  missing_since timestamptz,
+  missing_seen_at timestamptz,
+  check ((namespace_id is null) = (namespace is null)),
+  check ((missing_since is null) = (missing_seen_at is null))
+);
+
 -- One-time sign-in links. Codes and session tokens have 256 random bits, so a plain hash is stored.
 create table operator_links (
   code_hash bytea primary key,

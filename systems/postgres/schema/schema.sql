@@ -421,6 +421,21 @@ CREATE TABLE public.sessions (
     idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
 );
 
+CREATE TABLE public.temporal_identity (
+    is_only boolean DEFAULT true NOT NULL,
+    cluster_id text,
+    namespace_id text,
+    namespace text,
+    losses_accepted_at timestamp with time zone,
+    missing_workflows integer,
+    described_workflows integer,
+    missing_since timestamp with time zone,
+    missing_seen_at timestamp with time zone,
+    CONSTRAINT temporal_identity_check CHECK (((namespace_id IS NULL) = (namespace IS NULL))),
+    CONSTRAINT temporal_identity_check1 CHECK (((missing_since IS NULL) = (missing_seen_at IS NULL))),
+    CONSTRAINT temporal_identity_is_only_check CHECK (is_only)
+);
+
 CREATE TABLE public.turn_spending (
     turn_id uuid NOT NULL,
     day date NOT NULL,
@@ -561,6 +576,9 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY public.temporal_identity
+    ADD CONSTRAINT temporal_identity_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE ONLY public.turn_spending
     ADD CONSTRAINT turn_spending_pkey PRIMARY KEY (turn_id, day);

@@ -4,11 +4,21 @@ import { limits } from '../../../core/limits.ts';
 
 /** Of the service, with and without sessions. These are the beginnings of names. */
 const ofService: Readonly<Record<string, readonly string[]>> = {
-  api: ['insert into key_usage', 'delete from key_usage', 'update api_keys set last_used_at'],
+  api: [
+    'insert into key_usage',
+    'delete from key_usage',
+    'update api_keys set last_used_at',
+    'select … from temporal_identity',
+    'insert into temporal_identity',
+  ],
   worker: [
     'insert into hosts (',
     'select … from host_rpc_requests',
     'delete from host_rpc_requests',
+    'select … from temporal_identity',
+    'insert into temporal_identity',
+    // At the end of the first sweep over all active runs.
+    'update temporal_identity set missing_workflows = null',
     'select db_clock() as now', // of the host's health
     // Of lost hosts: from 30 s after the start of a worker.
     'select … from runs r join run_logs l on l.run_id = r.id left join hosts h',

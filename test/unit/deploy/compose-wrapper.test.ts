@@ -32,6 +32,14 @@ test('reports how to start a service that is not running', async () => {
   expect(calls().some((call) => call.includes('[exec]'))).toBe(false);
 });
 
+test('adopts a Temporal although the API has stopped', async () => {
+  fakeDocker({ running: false, exitCode: 0 });
+  expect((await run('temporal', 'adopt', '--confirm')).code).toBe(0);
+  expect(calls().at(-1)).toBe(
+    '[compose][run][--rm][--no-deps][-T][api][temporal][adopt][--confirm]',
+  );
+});
+
 test('reports that docker is missing', async () => {
   const { code, stderr } = await run('host', 'list');
   expect([code, stderr]).toEqual([1, 'flowrun: docker is not installed.\n']);

@@ -6,7 +6,8 @@ import { throttlePerRun } from '../throttle-per-run.ts';
 /**
  * Ends the runs of lost hosts, and signals their sessions to continue on other hosts. While Postgres was
  * unavailable, no host could send a heartbeat. So only a worker whose own heartbeat has had no gap
- * decides, and after a gap every host has time to send one.
+ * decides, and after a gap every host has time to send one. A worker that may be connected to another
+ * Temporal than the database's decides nothing.
  */
 export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;
@@ -17,7 +18,7 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   });
 
   return async () => {
-    if (deps.renewedForMs() < thresholds.hostWatchMs) return;
+    if (!temporal.wasVerified() || deps.renewedForMs() < thresholds.hostWatchMs) return;
     await forEachRun(await reconcile.runsOnLostHosts(thresholds.hostLostMs), logger, (run) =>
       forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );

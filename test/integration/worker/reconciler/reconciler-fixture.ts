@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import type { Run } from '../../../../core/runs/run.ts';
+import { isSameTemporal } from '../../../../core/temporal/temporal-identity.ts';
 import type { MemoRun } from '../../../../core/temporal/workflow-memo.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../../../../systems/postgres/maintenance/schedule-store.ts';
+import { createTemporalIdentityStore } from '../../../../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import {
   createWebhookStore,
@@ -40,8 +42,17 @@ export function createReconcilerFixture(database: TestDatabase) {
   /** Run information in the inputs of the workflows. */
   const memos = new Map<string, MemoRun>();
   const sandboxes: (SandboxRef & { hostId: string })[] = [];
+  const temporalIdentity = createTemporalIdentityStore(pool);
+  /** The identity of the server, and whether it is the database's. */
+  const server = { clusterId: 'c-1', namespaceId: 'n-1', namespace: 'default' };
+  async function verifyIdentity(): Promise<void> {
+    const known = await temporalIdentity.remember(server);
+    if (!isSameTemporal(known, server)) throw new Error('another Temporal');
+  }
   const temporal: ReconcilerDeps['temporal'] = {
-    check: async () => {},
+    check: verifyIdentity,
+    verifyIdentity,
+    wasVerified: () => true,
     startRun: async (run: Run) => {
       calls.push(`start ${run.runId}`);
       return 'started';
@@ -98,6 +109,7 @@ export function createReconcilerFixture(database: TestDatabase) {
     webhooks: createWebhookStore(pool, testSealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    temporalIdentity,
     retention: createRetentionStore(pool),
     frameStream: { notify: async () => true, expire: async () => true },
     temporal,
@@ -130,6 +142,8 @@ export function createReconcilerFixture(database: TestDatabase) {
     workflows,
     memos,
     sandboxes,
+    server,
+    temporalIdentity,
     clock,
     renewals,
     reconciler: createReconciler(deps),

@@ -37,6 +37,17 @@ describe('a host without a heartbeat for long', () => {
     expect(await fixture.read(run)).toMatchObject({ endCause: 'max_reconnects_exceeded' });
   });
 
+  it('is not declared lost by a worker that may be connected to another Temporal', async () => {
+    const run = await runOnSilentHost();
+    passTime(60_000);
+    fixture.deps.temporal.wasVerified = () => false;
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).endedAt).toBeNull();
+    fixture.deps.temporal.wasVerified = () => true;
+    await fixture.reconciler.pass();
+    expect((await fixture.read(run)).endedAt).not.toBeNull();
+  });
+
   it('is declared lost even if the pass over the other steps takes long', async () => {
     const run = await runOnSilentHost();
     for (let passed = 0; passed < 2; passed += 1) {

@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../../../dev/stack/ports.ts';
+import { createTemporalIdentityStore } from '../../../../systems/postgres/maintenance/temporal-identity-store.ts';
+import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
+import { admittedRun } from '../../../support/admitted-run.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+import { createNamespace } from '../../../support/temporal-namespace.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+
+const database = useDatabase();
+const open: Temporal[] = [];
+let otherNamespace: string;
+beforeAll(async () => {
+  otherNamespace = await createNamespace();
+});
+afterEach(async () => {
+  for (const temporal of open.splice(0)) await temporal.close();
+  await database.pool.query('delete from temporal_identity');
+});
+
+/** A process with this database, and the sentences with which it would stop. */
+function openProcess(
+  namespace: string,
+  address = stackEnv.temporalAddress,
+): { temporal: Temporal; sentences: string[] } {
+  const sentences: string[] = [];
+  const { remember } = createTemporalIdentityStore(database.pool);
+  const known = { remember, onOther: (sentence: string) => void sentences.push(sentence) };
+  const connection = { address };
+  const temporal = createTemporal({ namespace, connection, instance: 'identity', known });
+  open.push(temporal);
+  return { temporal, sentences };
+}
+
+it('two namespaces of a cluster have different identities', async () => {
+  const one = await openProcess('default').temporal.identity();
+  const other = await openProcess(otherNamespace).temporal.identity();
+  expect(one.namespaceId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(other).toEqual({
+    clusterId: one.clusterId,
+    namespaceId: expect.not.stringContaining(one.namespaceId),
+    namespace: otherNamespace,
+  });
+});
+
+it('the first process decides where the database belongs, and another Temporal gets no request', async () => {
+  const first = openProcess('default');
+  const second = openProcess(otherNamespace);
+  await first.temporal.check();
+  const run = admittedRun({});
+  await expect(second.temporal.startRun(run)).rejects.toThrow('This database belongs to');
+  expect(second.temporal.wasVerified()).toBe(false);
+  expect(second.sentences[0]).toMatch(
+    new RegExp(
+      `belongs to the namespace default .* lead to the namespace ${otherNamespace} .*` +
+        'flowrun temporal adopt --confirm',
+    ),
+  );
+  const unguarded = createTemporal({
+    namespace: otherNamespace,
+    connection: { address: stackEnv.temporalAddress },
+    instance: 'identity',
+  });
+  open.push(unguarded);
+  expect(await unguarded.describe(run.workflowId)).toBe('missing');
+  expect([first.sentences, first.temporal.wasVerified()]).toEqual([[], true]);
+});
+
+it('an unreachable Temporal is no other one: requests fail, and the process continues', async () => {
+  const port = await freePort();
+  const { temporal, sentences } = openProcess('default', `127.0.0.1:${port}`);
+  await expect(temporal.startRun(admittedRun({}))).rejects.toThrow();
+  expect([temporal.wasVerified(), sentences]).toEqual([false, []]);
+  const proxy = await forward(port);
+  await expect.poll(() => temporal.check().then(() => true, String), poll).toBe(true);
+  expect(temporal.wasVerified()).toBe(true);
+  await proxy.close();
+});
+
+it('a missing namespace is no other Temporal', async () => {
+  await openProcess('default').temporal.check();
+  const { temporal, sentences } = openProcess('does-not-exist');
+  await expect(temporal.check()).rejects.toThrow();
+  expect(sentences).toEqual([]);
+});
+
+it('after an outage the identity is compared again, before the next request', async () => {
+  const port = await freePort();
+  const proxy = await forward(port);
+  const { temporal, sentences } = openProcess('default', `127.0.0.1:${port}`);
+  await temporal.check();
+  await proxy.close();
+  await expect(temporal.describe('any')).rejects.toThrow();
+  // As if an empty server had been started at the address.
+  await database.pool.query(`update temporal_identity set namespace_id = 'of the lost server'`);
+  const again = await forward(port);
+  const verify = () => temporal.verifyIdentity().then(() => '', String);
+  await expect.poll(verify, poll).toContain('This database belongs to');
+  await expect(temporal.startRun(admittedRun({}))).rejects.toThrow('This database belongs to');
+  expect(sentences.length).toBeGreaterThan(0);
+  await again.close();
+});
+
+const poll = { timeout: 30_000, interval: 200 };
+
+/** Forwards a port to the server until it is closed. */
+async function forward(port: number): Promise<{ close(): Promise<void> }> {
+  const [host = '', serverPort] = stackEnv.temporalAddress.split(':');
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((near) => {
+    const far = connect(Number(serverPort), host);
+    for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+    near.pipe(far).pipe(near);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
