@@ -13,6 +13,8 @@ export interface FleetNumbers {
   hosts: { live: number; draining: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
+  /** Not 0 while the reconciler ends none of their runs. */
+  missingWorkflows: number;
 }
 
 /**
@@ -93,6 +95,11 @@ const gauges: readonly GaugeSpec[] = [
     name: 'projects_at_cap',
     help: 'Projects at their limit of concurrent runs.',
     value: ({ projectsAtCap }) => projectsAtCap,
+  },
+  {
+    name: 'missing_workflows',
+    help: 'Workflows missing in Temporal while there are too many to end their runs, otherwise 0.',
+    value: ({ missingWorkflows }) => missingWorkflows,
   },
 ];
 

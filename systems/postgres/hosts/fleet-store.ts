@@ -15,6 +15,7 @@ interface FleetRow {
   hosts: { live: number; draining: number; stale: number };
   slots: { free: number; occupied: number };
   capped: number;
+  missing_workflows: number;
 }
 
 async function countFleet(db: Db, hostStaleMs: number) {
@@ -31,6 +32,7 @@ async function countFleet(db: Db, hostStaleMs: number) {
     hosts: row.hosts,
     slots: row.slots,
     projectsAtCap: row.capped,
+    missingWorkflows: row.missing_workflows,
   };
 }
 
@@ -89,5 +91,6 @@ const countStatement = `
     having count(*) >= p.max_concurrent_runs
   )
   select run_numbers.*, message_numbers.*, webhook_numbers.*, host_numbers.*,
-         (select count(*) from capped) as capped
+         (select count(*) from capped) as capped,
+         coalesce((select missing_workflows from temporal_identity), 0) as missing_workflows
   from run_numbers, message_numbers, webhook_numbers, host_numbers`;

@@ -3,6 +3,7 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
 import { forceEndRun } from './force-end-run.ts';
+import { createMissingWorkflows, type DescribedRun } from './missing-workflows.ts';
 
 const atOnce = 100;
 
@@ -14,29 +15,38 @@ export function createWorkflowReconciler(
   deps: ReconcilerDeps,
   { isReconciled }: Pick<RestoreReconciler, 'isReconciled'>,
 ): () => Promise<void> {
+  const missing = createMissingWorkflows(deps);
   let after: string | undefined;
   return async () => {
+    if (after === undefined) missing.beginSweep();
     const page = await deps.reconcile.activeRuns(atOnce, after);
     after = page.length === atOnce ? page.at(-1)?.runId : undefined;
-    await forEachRun(page.filter(isReconciled), deps.logger, (run) => reconcile(deps, run));
+    const described = await describeAll(deps, page.filter(isReconciled));
+    await endClosed(deps, described);
+    await missing.endRuns(described);
+    if (after === undefined) await missing.finishSweep();
   };
 }
 
-async function reconcile(deps: ReconcilerDeps, run: Run): Promise<void> {
-  switch (await deps.temporal.describe(run.workflowId)) {
-    case 'running':
-      return endOverdue(deps, run);
-    case 'closed':
-      return forceEndRun(deps, run, {
-        cause: 'terminated_by_operator',
-        detail: 'its workflow was closed in Temporal',
-      });
-    case 'missing':
-      return forceEndRun(deps, run, {
-        cause: 'max_reconnects_exceeded',
-        detail: 'Temporal has lost its workflow',
-      });
-  }
+/** Without the runs whose workflows could not be described. The next sweep describes them again. */
+async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<DescribedRun[]> {
+  const described: DescribedRun[] = [];
+  await forEachRun(runs, deps.logger, async (run) => {
+    const workflow = await deps.temporal.describe(run.workflowId);
+    described.push({ run, workflow });
+    if (workflow === 'running') await endOverdue(deps, run);
+  });
+  return described;
+}
+
+async function endClosed(deps: ReconcilerDeps, described: DescribedRun[]): Promise<void> {
+  const closed = described.flatMap(({ run, workflow }) => (workflow === 'closed' ? [run] : []));
+  await forEachRun(closed, deps.logger, (run) =>
+    forceEndRun(deps, run, {
+      cause: 'terminated_by_operator',
+      detail: 'its workflow was closed in Temporal',
+    }),
+  );
 }
 
 /** A session has no time limit. Its turns have one. */

@@ -14,7 +14,8 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
 
   async function resend(run: Run): Promise<void> {
     const outcome = await deps.temporal.signalStop(run.workflowId, { graceMs });
-    if (outcome === 'gone') await forceEndRun(deps, run, unfinished);
+    if (outcome === 'gone' && (await deps.temporal.describe(run.workflowId)) !== 'running')
+      await forceEndRun(deps, run, unfinished);
     sentAt.set(run.runId, deps.now().getTime());
   }
 

@@ -19,6 +19,7 @@ const numbers: FleetNumbers = {
   hosts: { live: 11, draining: 12, stale: 13 },
   slots: { free: 14, occupied: 15 },
   projectsAtCap: 16,
+  missingWorkflows: 17,
 };
 
 async function exported(registry: { metrics: () => Promise<string> }): Promise<string[]> {
