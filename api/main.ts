@@ -156,13 +156,7 @@ function openTemporal(pool: Pool) {
     instance: config.instance,
     publicUrl: config.publicUrl,
     known: { remember, onOther: (hint) => stopWithError('other_temporal', hint) },
-    timeouts: {
-      noCapacityMs: config.times.noCapacityTimeoutMs,
-      hostScheduleToStartMs: config.times.hostLostMs,
-      idleMs: config.times.sessionIdleMs,
-      attendedIdleMs: config.times.sessionAttendedIdleMs,
-      turnsPerHistory: config.times.sessionTurnsPerHistory,
-    },
+    timeouts: config.workflowTimeouts,
   });
 }
 

@@ -76,6 +76,14 @@ function serviceConfig(read: ServiceVariables, env: Environment) {
     /** Where this process kills itself, for tests; otherwise null. */
     failpoint: read.FAILPOINT ?? null,
     times: timesOf(read),
+    /** The timeouts of workflows that an operator may set. */
+    workflowTimeouts: {
+      noCapacityMs: read.NO_CAPACITY_TIMEOUT_MS,
+      hostScheduleToStartMs: read.HOST_LOST_MS,
+      idleMs: read.SESSION_IDLE_MS,
+      attendedIdleMs: read.SESSION_ATTENDED_IDLE_MS,
+      turnsPerHistory: read.SESSION_TURNS_PER_HISTORY,
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 
-interface Telemetry {
+export interface Telemetry {
   metrics: WorkerMetrics;
   logger: Logger;
 }

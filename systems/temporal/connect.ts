@@ -27,10 +27,19 @@ export function connectTemporal({
   connection: options,
 }: TemporalAddress): TemporalConnection {
   const connection = Connection.lazy({ connectTimeout: requestTimeoutMs, ...options });
+  const open = new Set<Promise<unknown>>();
   return {
     client: new Client({ connection, namespace }),
     operator: connection.operatorService,
-    withDeadline: (call) => connection.withDeadline(Date.now() + requestTimeoutMs, call),
-    close: () => connection.close(),
+    withDeadline(call) {
+      const request = connection.withDeadline(Date.now() + requestTimeoutMs, call);
+      open.add(request);
+      return request.finally(() => open.delete(request));
+    },
+    async close() {
+      // The library retries a request by a timer, which throws if the connection is closed.
+      await Promise.allSettled(open);
+      await connection.close();
+    },
   };
 }

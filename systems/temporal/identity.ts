@@ -9,10 +9,8 @@ export async function readIdentity({
   client: Client;
   namespace: string;
 }): Promise<TemporalIdentity> {
-  const [clusterId, { namespaceInfo }] = await Promise.all([
-    readClusterId(client),
-    client.workflowService.describeNamespace({ namespace }),
-  ]);
+  const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
+  const clusterId = await readClusterId(client);
   const namespaceId = namespaceInfo?.id;
   if (!namespaceId) throw new Error(`Temporal reports no ID of the namespace ${namespace}`);
   return { clusterId, namespaceId, namespace };

@@ -1,6 +1,9 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApiClient } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
+import { linesOf } from '../support/log-lines.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-states.ts';
@@ -42,6 +45,25 @@ it('a worker and an API of another Temporal stop, and nothing has ended', async 
   releaseAgent(service, runId);
   expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 }, 180_000);
+
+it('a worker with a copied data folder refuses to start, and the original continues', async () => {
+  writeFileSync(join(second.dataDir, 'host-id'), hostIdIn(service.dataDir));
+  const refusal = second.worker.start();
+  await expect(refusal).rejects.toThrow(/start this worker with an empty DATA_DIR.*host_id_taken/);
+  expect(await second.worker.exited()).toEqual({ code: 1, signal: null });
+  expect(second.worker.log().split('host_id_taken').at(-1)).not.toContain('sandbox_');
+  rmSync(join(second.dataDir, 'host-id'));
+  expect(service.worker.isRunning()).toBe(true);
+}, 60_000);
+
+it('a killed worker takes its host ID over within two seconds of its restart', async () => {
+  const before = service.worker.log().length;
+  await service.worker.restart('SIGKILL');
+  const lines = linesOf(service.worker.log().slice(before));
+  const timeOf = (event: string) =>
+    Date.parse(String(lines.find(({ msg }) => msg === event)?.['time']));
+  expect(timeOf('host_claimed') - timeOf('worker_starting')).toBeLessThan(2_000);
+}, 60_000);
 
 it('an API that cannot reach Temporal admits runs, which a worker starts', async () => {
   const { api, url } = await service.anotherApi();

@@ -17,6 +17,8 @@ import { limits } from '../../core/limits.ts';
 /** An exclusive lock on a data folder, and the host ID that is stored in it. */
 interface DataDirLock {
   hostId: string;
+  /** The machine, since its last start, and the folder. A copy of the folder has another one. */
+  owner: string;
   /** False once the folder's lock file is another one, which another process may have locked. */
   isHeld(): boolean;
   release(): void;
@@ -42,6 +44,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
     const { ino: inode } = fstatSync(descriptor);
     return {
       hostId: ensureHostId(dataDir),
+      owner: ownerOf(dataDir),
       isHeld: () => statSync(path, { throwIfNoEntry: false })?.ino === inode,
       release: () => closeSync(descriptor),
     };
@@ -75,6 +78,13 @@ function lock(descriptor: number, dataDir: string): void {
   throw new Error(`the data folder ${dataDir} cannot be locked: is flock (util-linux) installed?`, {
     cause: error,
   });
+}
+
+/** The kernel makes a random ID when the machine starts. */
+function ownerOf(dataDir: string): string {
+  const machine = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const { dev, ino } = statSync(dataDir);
+  return `${machine}/${dev}/${ino}`;
 }
 
 function ensureHostId(dataDir: string): string {

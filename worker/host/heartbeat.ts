@@ -3,15 +3,17 @@ import type { HostHealth } from '../../core/hosts/host-health.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 
-interface HeartbeatOptions {
+export interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew'>;
-  host: { hostId: string; name: string; capacity: number };
+  host: { hostId: string; name: string; capacity: number; owner: string; leaseMs: number };
   /** Null until the first probe. */
   lastHealth(): HostHealth | null;
   logger: Logger;
   everyMs: number;
   /** Called after each successful heartbeat with the time it was sent. */
   onRenewed: readonly ((requestedAtMs: number) => void)[];
+  /** Called if another worker uses the host's ID. */
+  onTaken(): void;
 }
 
 /** Renews the host's heartbeat every few seconds, also after a failure. */
@@ -19,7 +21,8 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
   while (!signal.aborted) {
     const requestedAtMs = performance.now();
     try {
-      await options.hosts.renew({ ...options.host, report: options.lastHealth() });
+      const host = await options.hosts.renew({ ...options.host, report: options.lastHealth() });
+      if (host === null) return options.onTaken();
       for (const notify of options.onRenewed) notify(requestedAtMs);
     } catch (err) {
       options.logger.warn({ err }, 'host_heartbeat_failed');

@@ -1,4 +1,5 @@
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
+import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 export interface Host {
@@ -18,13 +19,19 @@ export interface Host {
 /** What a host sends with each heartbeat. */
 type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   report?: HostHealth | null;
+  /** The owner of the lease on its ID, by default the host itself. */
+  owner?: string;
+  leaseMs?: number;
 };
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
 export function createHostStore(pool: Pool) {
   return {
-    /** Records a heartbeat; returns whether the host is draining. */
+    /**
+     * Records a heartbeat and renews the lease on the host's ID. Returns whether the host is draining, or
+     * null and records nothing if another worker uses the ID.
+     */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
     list: () => listHosts(pool),
     /** False if there is no such host. */
@@ -32,18 +39,27 @@ export function createHostStore(pool: Pool) {
   };
 }
 
-async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boolean }> {
+async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boolean } | null> {
+  const { owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
   const { rows } = await db.query<{ draining: boolean }>(
-    `insert into hosts (id, name, capacity, report, last_seen)
-     values ($1, $2, $3, $4, db_clock())
+    `with lease as (
+       insert into host_leases as l (host_id, owner, expires_at)
+       values ($1, $5, db_clock() + $6 * interval '1 ms')
+       on conflict (host_id) do update
+         set renewals = l.renewals + 1, expires_at = excluded.expires_at
+         where l.owner = excluded.owner
+       returning host_id
+     )
+     insert into hosts (id, name, capacity, report, last_seen)
+     select host_id, $2, $3, $4, db_clock() from lease
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
            last_seen = excluded.last_seen
      returning draining`,
-    [host.hostId, host.name, host.capacity, report],
+    [host.hostId, host.name, host.capacity, report, owner, leaseMs],
   );
-  return { draining: rows[0]?.draining ?? false };
+  return rows[0] ?? null;
 }
 
 async function listHosts(db: Db): Promise<Host[]> {

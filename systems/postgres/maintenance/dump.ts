@@ -100,10 +100,11 @@ grant usage on schema public to public;
 `;
 
 /**
- * A backup may be restored beside another Temporal, which has none of its workflows. The first process
- * stores the identity of the one that it finds.
+ * A backup may be restored beside another Temporal, which has none of its workflows, and with other hosts.
+ * The first process stores the identity of the Temporal that it finds.
  */
-const forgetTemporal = `
+const forgetSurroundings = `
+delete from host_leases;
 insert into temporal_identity (losses_accepted_at) values (db_clock())
 on conflict (is_only) do update
   set cluster_id = null, namespace_id = null, namespace = null,
@@ -121,6 +122,6 @@ end
 $$;
 set search_path = public;
 select record_restore('${dumpedAt.toISOString()}');
-${forgetTemporal};
+${forgetSurroundings};
 commit;
 `;

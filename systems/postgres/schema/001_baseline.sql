@@ -138,6 +138,17 @@ create table hosts (
   report json
 );
 
+-- Which worker uses a host's ID. Several have the same ID if a data folder was copied, and only one
+-- of them may run. Deleted when that worker stops.
+create table host_leases (
+  host_id text primary key,
+  -- the machine and the data folder of the worker
+  owner text not null,
+  -- another worker watches this number: it is incremented while the owner is alive
+  renewals bigint not null default 0,
+  expires_at timestamptz not null
+);
+
 create table runs (
   id uuid primary key,
   flow_id uuid not null references flows,

@@ -175,6 +175,13 @@ CREATE TABLE public.frames (
     CONSTRAINT frames_channel_check CHECK ((channel = ANY (ARRAY['output'::text, 'chat'::text, 'other'::text])))
 );
 
+CREATE TABLE public.host_leases (
+    host_id text NOT NULL,
+    owner text NOT NULL,
+    renewals bigint DEFAULT 0 NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.host_rpc_requests (
     id uuid NOT NULL,
     host_id text NOT NULL,
@@ -483,6 +490,9 @@ ALTER TABLE ONLY public.flows
 
 ALTER TABLE ONLY public.frames
     ADD CONSTRAINT frames_pkey PRIMARY KEY (run_id, seq);
+
+ALTER TABLE ONLY public.host_leases
+    ADD CONSTRAINT host_leases_pkey PRIMARY KEY (host_id);
 
 ALTER TABLE ONLY public.host_rpc_requests
     ADD CONSTRAINT host_rpc_requests_pkey PRIMARY KEY (id);

@@ -12,7 +12,7 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'insert into temporal_identity',
   ],
   worker: [
-    'insert into hosts (',
+    'with lease as (', // the heartbeat
     'select … from host_rpc_requests',
     'delete from host_rpc_requests',
     'select … from temporal_identity',

@@ -20,7 +20,7 @@ describe('the tally', () => {
       ...statement('claim_turn'),
       ...statement('find_key', 0, 'api'),
       ...statement('select 1', 0, 'test'),
-      ...statement('insert into hosts (id)'),
+      ...statement('with lease as (insert into host_leases)'),
       docker('POST /containers/create'),
       docker('GET /containers/…/json'),
       docker('GET /version'),

@@ -66,7 +66,7 @@ test.each([
 
 test.each([
   ['api/main.ts', '../systems/redis/connect.ts'],
-  ['worker/main.ts', '../activities/index.ts'],
+  ['worker/load-tasks.ts', '../activities/index.ts'],
   ['worker/temporal/workers.ts', '@temporalio/worker'],
   ['worker/sandbox/start/attach.ts', '../../egress/policy.ts'],
   ['cli/open-doctor.ts', '../systems/docker/engine.ts'],

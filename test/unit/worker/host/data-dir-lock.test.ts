@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -21,6 +21,22 @@ describe('the data directory of a worker', () => {
     second.release();
     expect(second.hostId).toBe(first.hostId);
     expect(first.hostId).toMatch(/^host-[0-9a-f]{8}$/);
+  });
+
+  it('has the same owner after a restart, and a copy has another one', () => {
+    const first = lockDataDir(dataDir);
+    first.release();
+    rmSync(join(dataDir, 'lock'));
+    const second = lockDataDir(dataDir);
+    second.release();
+    expect(second.owner).toBe(first.owner);
+    const copy = `${dataDir}-copy`;
+    cpSync(dataDir, copy, { recursive: true });
+    const copied = lockDataDir(copy);
+    copied.release();
+    rmSync(copy, { recursive: true });
+    expect(copied.hostId).toBe(first.hostId);
+    expect(copied.owner).not.toBe(first.owner);
   });
 
   it('rejects a second worker with advice', () => {

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { WorkerConfig } from '../config/config.ts';
+import type { HostThresholds } from '../core/hosts/host-thresholds.ts';
+import { createSealer } from '../systems/postgres/admission/seal.ts';
+import type { Pool } from '../systems/postgres/client/pool.ts';
+import {
+  createHostLeaseStore,
+  type HostLease,
+} from '../systems/postgres/hosts/host-lease-store.ts';
+import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
+import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
+import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
+import { createRunStore } from '../systems/postgres/runs/run-store.ts';
+import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
+import type { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
+import { connect, sandboxStores } from './connect.ts';
+import { exitAsTaken } from './host/claim-host.ts';
+import type { HeartbeatOptions } from './host/heartbeat.ts';
+import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
+import { createSelfFence } from './host/self-fence.ts';
+import {
+  instrumentFrames,
+  instrumentTurns,
+  runObserver,
+  type Telemetry,
+} from './instrumentation.ts';
+import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
+import { createRunLogContext } from './run-log-context.ts';
+import { createSupervisor } from './sandbox/supervisor.ts';
+
+/** What the process passes to everything that it builds. */
+export interface WorkerContext {
+  config: WorkerConfig;
+  logger: Logger;
+  telemetry: Telemetry;
+  /** Null if no metrics are served. */
+  metrics: ReturnType<typeof createWorkerMetrics> | null;
+  host: HostThresholds;
+  stopWithError(event: string, hint: string): void;
+}
+
+export type SupervisedHost = ReturnType<typeof buildSupervisor>;
+
+/** Builds what supervises this host's sandboxes, independently of tasks. */
+export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
+  const { config, logger, telemetry, metrics, host } = worker;
+  const { hostId } = lease;
+  const { pool, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
+    connect(config, logger);
+  const sealer = createSealer(config.encryptionKey);
+  const runs = createRunStore(pool, sealer, runObserver(telemetry));
+  const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
+  const now = (): Date => new Date();
+  const common = {
+    hostId,
+    runs,
+    runLogContext: createRunLogContext(runs),
+    frameStream,
+    logger,
+    now,
+  };
+  const supervisor = createSupervisor({
+    ...common,
+    sandboxes,
+    notifications,
+    egress,
+    dataDir: config.dataDir,
+    image: config.sandboxImage,
+    frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
+    ...sandboxStores(pool, sealer),
+    turns,
+    times: config.times,
+    pauseAfterMs: config.times.sessionPauseAfterMs,
+    bounds: config.sandboxLimits,
+    newId: randomUUID,
+  });
+  const { capacity } = config;
+  metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
+  const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
+  const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
+  return {
+    fence,
+    healthMonitor,
+    common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
+    supervisor,
+    ...presenceOf(worker, {
+      lease,
+      pool,
+      lastHealth: healthMonitor.last,
+      onRenewed: [fence.renewed, renewed],
+    }),
+    rpc: {
+      ...common,
+      store: createHostRpcStore(pool),
+      notifications,
+      handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
+    },
+    close,
+  };
+}
+
+interface Presence extends Pick<HeartbeatOptions, 'lastHealth' | 'onRenewed'> {
+  lease: HostLease;
+  pool: Pool;
+}
+
+/** How the host claims its ID, and keeps it by its heartbeat. */
+function presenceOf(
+  { config, logger, host }: WorkerContext,
+  { lease, pool, ...presence }: Presence,
+) {
+  const leases = createHostLeaseStore(pool);
+  const leaseMs = 2 * host.renewMs;
+  const { capacity, hostName: name, dataDir } = config;
+  return {
+    // The heartbeat begins only after the adoption.
+    claim: { leases, lease, leaseMs: host.staleMs, watchMs: leaseMs, logger },
+    heartbeat: {
+      ...presence,
+      hosts: createHostStore(pool),
+      host: { ...lease, leaseMs, name, capacity },
+      everyMs: host.renewMs,
+      onTaken: () => exitAsTaken(dataDir, logger),
+      logger,
+    },
+    releaseHost: () => leases.release(lease),
+  };
+}

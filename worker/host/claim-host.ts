@@ -1,0 +1,59 @@
+// A host's ID is stored in its data folder. The lock of the folder keeps a second worker away on the same
+// machine. A folder that was copied with a machine has the same ID, and its lock is another one. So each
+// worker also holds a lease in Postgres. Its owner is the machine and the folder: a worker that restarts,
+// even after it was killed, owns the lease already and takes the ID over at once. Another owner watches
+// the lease. If it is renewed, the other worker is alive, and this one must not start. If it is not
+// renewed while two heartbeats were due, the other worker is gone.
+
+import type { Logger } from 'pino';
+import { sleep } from '../../lib/async/sleep.ts';
+import type { HostLease, HostLeaseStore } from '../../systems/postgres/hosts/host-lease-store.ts';
+
+interface HostClaim {
+  leases: Pick<HostLeaseStore, 'claim'>;
+  lease: HostLease;
+  leaseMs: number;
+  /** How long another worker's lease must remain unchanged, while Postgres can be reached. */
+  watchMs: number;
+  logger: Logger;
+}
+
+const pollMs = 500;
+
+/** Retries while Postgres is unavailable. `aborted`: the signal came first. */
+export async function claimHost(
+  { leases, lease, leaseMs, watchMs, logger }: HostClaim,
+  signal: AbortSignal,
+): Promise<'claimed' | 'taken' | 'aborted'> {
+  const from = performance.now();
+  let watched: { renewals: number; sinceMs: number } | null = null;
+  while (!signal.aborted) {
+    try {
+      const isOver = watched !== null && performance.now() - watched.sinceMs >= watchMs;
+      const unchanged = isOver && watched !== null ? watched.renewals : null;
+      const other = await leases.claim({ ...lease, leaseMs, unchanged });
+      if (other === null) {
+        const waitedMs = Math.round(performance.now() - from);
+        logger.info({ hostId: lease.hostId, waitedMs }, 'host_claimed');
+        return 'claimed';
+      }
+      if (watched !== null && other.renewals > watched.renewals) return 'taken';
+      watched ??= { renewals: other.renewals, sinceMs: performance.now() };
+    } catch (err) {
+      logger.warn({ err }, 'dependency_unavailable');
+      watched = null; // the other worker could not renew its lease either
+    }
+    await sleep(pollMs, signal);
+  }
+  return 'aborted';
+}
+
+export const hostTakenSentence = (dataDir: string): string =>
+  `Another worker uses the host ID that is stored in DATA_DIR (${dataDir}): if the folder was copied ` +
+  'from another host, start this worker with an empty DATA_DIR.';
+
+/** Before it interferes with the other worker. Its sandboxes keep running. */
+export function exitAsTaken(dataDir: string, logger: Logger): never {
+  logger.fatal({ hint: hostTakenSentence(dataDir) }, 'host_id_taken');
+  process.exit(1);
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { createAdmission } from '../systems/postgres/admission/admission.ts';
+import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
+import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
+import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
+import {
+  createTemporalIdentityStore,
+  type TemporalIdentityStore,
+} from '../systems/postgres/maintenance/temporal-identity-store.ts';
+import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
+import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
+import type { SupervisedHost, WorkerContext } from './build-supervisor.ts';
+import { instrumentStarts, instrumentWebhooks } from './instrumentation.ts';
+import { createReconciler } from './reconciler/reconciler.ts';
+import { reconcilerThresholds } from './reconciler/thresholds.ts';
+import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
+import { createWebhookSender } from './webhook/send-webhook.ts';
+
+/** Loads Temporal, and builds the task workers and the reconciler. */
+export async function loadTasks(worker: WorkerContext, { common }: SupervisedHost) {
+  const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
+    await Promise.all([
+      import('../activities/index.ts'),
+      import('../systems/temporal/client.ts'),
+      import('./temporal/runtime.ts'),
+      import('./temporal/workers.ts'),
+      import('./temporal/workflow-bundle.ts'),
+    ]);
+  const { hostId, pool, sealer, sandboxes, supervisor } = common;
+  const { config, logger, telemetry, host } = worker;
+  const { instance, capacity, times } = config;
+  runtime.installTemporalRuntime(logger, config.temporalMetrics);
+  const workflowBundle = await bundles.ensureWorkflowBundle({
+    cacheDir: join(config.dataDir, 'cache'),
+  });
+  const temporalIdentity = createTemporalIdentityStore(pool);
+  const temporal = createTemporal(temporalOptions(worker, temporalIdentity));
+  const webhooks = createWebhookStore(pool, sealer);
+  const activities = createActivities({
+    ...common,
+    supervisor: instrumentStarts(supervisor, telemetry.metrics),
+    webhooks,
+    admission: createAdmission(pool, sealer, host.staleMs),
+    flows: createFlowStore(pool, sealer),
+    temporal,
+    runTimeoutMs: times.runTimeoutMs,
+    sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), telemetry.metrics),
+  });
+  const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
+  return {
+    reconciler: createReconciler({
+      ...common,
+      webhooks,
+      messages: createMessageStore(pool, host.staleMs),
+      temporal,
+      reconcile: createReconcileStore(pool),
+      schedules: createScheduleStore(pool),
+      temporalIdentity,
+      retention: createRetentionStore(pool),
+      listSandboxes: sandboxes.list,
+      removeSandbox: supervisor.remove,
+      removeOrphanedFolders: supervisor.removeOrphanedFolders,
+      thresholds: reconcilerThresholds(times.reconcileEveryMs, host),
+      retentionTimes: config.retention,
+    }),
+    verifyIdentity: temporal.verifyIdentity,
+    async poll() {
+      await temporal.verifyIdentity();
+      await registerSearchAttributes(temporal, logger);
+      return createWorker(options);
+    },
+    close: temporal.close,
+  };
+}
+
+const temporalOptions = (
+  { config, stopWithError }: WorkerContext,
+  { remember }: TemporalIdentityStore,
+) => ({
+  ...config.temporal,
+  instance: config.instance,
+  publicUrl: config.publicUrl,
+  known: { remember, onOther: (hint: string) => stopWithError('other_temporal', hint) },
+  timeouts: config.workflowTimeouts,
+});
