@@ -35,14 +35,14 @@ export function createRunActivities(
   return {
     endRun,
 
-    /** A second call returns the slot that the run already has. */
-    async claimSlot({ runId }) {
-      const claimed = await deps.admission.claimSlot(runId);
+    /** A second call returns the slot that the first has claimed. */
+    async claimSlot({ runId, after }) {
+      const claimed = await deps.admission.claimSlot(runId, after);
       if (claimed !== null) {
-        const { hostId, requestId } = claimed;
+        const { hostId, generation, requestId } = claimed;
         failpoint('slot.claimed');
-        deps.logger.info({ runId, requestId, hostId }, 'slot_claimed');
-        return { hostId };
+        deps.logger.info({ runId, requestId, hostId, generation }, 'slot_claimed');
+        return { hostId, generation };
       }
       await evictIdleSession(runId);
       throw noCapacity();

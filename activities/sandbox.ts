@@ -4,12 +4,13 @@ import {
   failureTypes,
   type HostActivities,
   type SandboxRef,
+  type StartOutcome,
   type TurnOutcome,
 } from '../workflows/shared/activities.ts';
 
 /** Owns this host's sandboxes independently of any activity. */
 export interface SandboxSupervisor {
-  start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
+  start(ref: SandboxRef): Promise<StartOutcome>;
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;

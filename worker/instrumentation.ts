@@ -5,6 +5,7 @@ import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
+import type { StartOutcome } from '../workflows/shared/activities.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 
 export interface Telemetry {
@@ -66,7 +67,7 @@ export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics)
     ...supervisor,
     async start(ref) {
       const from = performance.now();
-      let outcome: 'started' | 'cancelled' | 'failed' = 'failed';
+      let outcome: StartOutcome | 'failed' = 'failed';
       try {
         outcome = await supervisor.start(ref);
         return outcome;
@@ -96,7 +97,7 @@ interface WorkerMetrics {
   runEnded(cause: string, ranMs: number | null): void;
   turnStarted(waitedMs: number): void;
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
-  sandboxStart(outcome: 'started' | 'cancelled' | 'failed', tookMs: number): void;
+  sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
 }
 

@@ -26,7 +26,10 @@ function list({ withStores }: CliDeps): Command {
     .option('--json', 'print JSON')
     .action((options: Output) =>
       withStores(async ({ hosts }) => {
-        const fields = ['hostId', 'name', 'used', 'capacity', 'draining', 'lastSeen'] as const;
+        const fields = [
+          ...(['hostId', 'name', 'used', 'capacity'] as const),
+          ...(['draining', 'lastSeen', 'stoppedAt'] as const),
+        ];
         printTable(await hosts.list(), [...fields], options);
       }),
     );

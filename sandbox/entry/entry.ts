@@ -57,7 +57,10 @@ async function runEntry(state: EntryState): Promise<number> {
 async function runAgent(state: EntryState): Promise<number> {
   const config = await fetchConfig(state.host, state.stop.signal);
   if (config === null) {
-    note(state.paths.stderrFile, 'the configuration was already fetched');
+    note(
+      state.paths.stderrFile,
+      'the configuration was already fetched, or another sandbox has it',
+    );
     return exitCodes.configConsumed;
   }
   state.agent = startAgent(config, state.paths);

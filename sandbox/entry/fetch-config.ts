@@ -3,7 +3,7 @@ import type { HostClient } from './host-client.ts';
 
 /**
  * Fetches the run's configuration and acknowledges it, so that the host deletes it before the agent
- * starts. Null if the configuration was fetched before.
+ * starts. Null if the configuration was fetched before, or if a sandbox on another host runs the agent.
  */
 export async function fetchConfig(
   host: HostClient,
@@ -12,6 +12,7 @@ export async function fetchConfig(
   const response = await host.requestWithRetry({ method: 'GET', path: '/control/config' }, signal);
   if (response.status === 410) return null;
   const config = JSON.parse(response.body) as SandboxConfig; // the host writes it from the same type
-  await host.requestWithRetry({ method: 'POST', path: '/control/config/ack' }, signal);
-  return config;
+  const call = { method: 'POST', path: '/control/config/ack' } as const;
+  const acknowledged = await host.requestWithRetry(call, signal);
+  return acknowledged.status === 410 ? null : config;
 }

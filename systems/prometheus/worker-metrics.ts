@@ -95,12 +95,12 @@ function createFrameMetrics(registry: Registry) {
   };
 }
 
-const startOutcomes = ['started', 'cancelled', 'failed'] as const;
+const startOutcomes = ['started', 'cancelled', 'superseded', 'failed'] as const;
 
 function createSandboxMetrics(registry: Registry) {
   const starts = new Histogram({
     name: 'flowrun_sandbox_start_seconds',
-    help: 'How long starting a sandbox took. cancelled: its run had ended meanwhile.',
+    help: 'How long starting a sandbox took. cancelled: its run had ended meanwhile. superseded: its run had moved to another host.',
     labelNames: ['outcome'],
     buckets: waitSeconds,
     registers: [registry],

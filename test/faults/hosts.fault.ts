@@ -30,6 +30,8 @@ beforeAll(async () => {
   second = await service.anotherHost();
   proxy = await openTcpHoldProxy(service.database.url);
   await service.worker.kill('SIGTERM');
+  const text = 'update projects set max_concurrent_runs = 100 where id = $1';
+  await service.database.pool.query(text, [service.projectId]);
 });
 afterAll(async () => {
   await service?.stop();
@@ -126,6 +128,28 @@ async function isSaved(runId: string): Promise<boolean | undefined> {
     from sessions where run_id = $1`;
   return (await service.database.pool.query<{ saved: boolean }>(text, [runId])).rows[0]?.saved;
 }
+
+describe('a host that is killed before it starts its runs', patiently, () => {
+  it('loses them to another host, and all of them complete', async () => {
+    await bothHosts();
+    await second.worker.start();
+    const runIds: string[] = [];
+    await service.worker.kill('SIGKILL');
+    const began = performance.now();
+    for (let n = 0; n < 20; n += 1) {
+      const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
+      runIds.push(runId);
+    }
+    const ended = await Promise.all(runIds.map((id) => service.untilEnded(id, timeoutMs)));
+    console.log(`all had ended ${Math.round(performance.now() - began)} ms after the kill`);
+    expect(ended.filter(({ error }) => error !== undefined)).toEqual([]);
+    const { rows } = await service.database.pool.query<{ moved: number }>(
+      'select count(*) as moved from runs where id = any($1) and generation = 2',
+      [runIds],
+    );
+    expect(rows[0]?.moved).toBeGreaterThan(0);
+  });
+});
 
 describe('a host that cannot reach Postgres', patiently, () => {
   it('pauses its sandboxes, and resumes them if its heartbeat returns in time', async () => {

@@ -22,7 +22,7 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     resolveEnd({ cause: 'completed', detail: null, exitCode: 0, ...how });
 
   const standard: Activities = {
-    claimSlot: async () => ({ hostId: 'host-1' }),
+    claimSlot: async ({ after }) => ({ hostId: 'host-1', generation: after + 1 }),
     claimSessionSlot: async ({ after }) => ({
       outcome: 'assigned',
       hostId: 'host-1',

@@ -52,6 +52,18 @@ export function firstTurnLost(): FakeRun {
   });
 }
 
+/** The first host never starts the sandbox. */
+export function startsOnSecondHost(): FakeRun {
+  const run = asleepAfter([{ outcome: 'done', more: false }]);
+  return fakeRun({
+    ...run.activities,
+    startSandbox: ({ generation }) =>
+      generation === 1
+        ? new Promise(() => undefined)
+        : Promise.resolve({ outcome: 'started' as const }),
+  });
+}
+
 /** The first claim finds every host full; the second, for the next message, gets a slot. */
 export function noSlotAtFirst(): FakeRun {
   let claims = 0;

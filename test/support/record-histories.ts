@@ -70,9 +70,17 @@ function stories(): Record<string, Story> {
       act: async () => {},
     },
     'host-lost': {
-      run: fakeRun(),
+      run: fakeRun({ claimSlot: async () => ({ hostId: 'lost-host', generation: 1 }) }),
       input: { hostId: 'lost-host', timeouts: { hostScheduleToStartMs: 500 } },
       act: async () => {},
+    },
+    moved: {
+      run: fakeRun(),
+      input: { hostId: 'leaving-host' },
+      async act(run, handle) {
+        await handle.signal('hostLost', { generation: 1, ifUnstarted: true });
+        run.end({});
+      },
     },
     'start-failed': {
       run: fakeRun({ startSandbox: async () => fail('no such image', failureTypes.startFailed) }),

@@ -7,6 +7,7 @@ import {
   firstTurnLost,
   noSlotAtFirst,
   removedLate,
+  startsOnSecondHost,
 } from './fake-session.ts';
 import type { SessionHandle } from './workflow-fixture.ts';
 
@@ -99,6 +100,26 @@ export function sessionStories(): Record<string, SessionStory> {
         await handle.signal('hostLost', { generation: 1 });
       },
       calls: [...started, 'claimSessionSlot', 'endRun'],
+    },
+    'session-start-moved': {
+      run: startsOnSecondHost(),
+      input: { timeouts: { idleMs: 200, inactivityMs: 1_000, maxConsecutiveLosses: 1 } },
+      async act(run, handle) {
+        await handle.signal('message', { messageId: 'm-1' });
+        await run.called('startSandbox');
+        await handle.signal('hostLost', { generation: 1, ifUnstarted: true });
+        await run.called('runTurn');
+        await handle.signal('hostLost', { generation: 2, ifUnstarted: true });
+      },
+      calls: [
+        ...['claimSessionSlot', 'startSandbox'],
+        ...started,
+        'getSessionIdleness',
+        ...stopped,
+        'removeSandbox',
+        'claimSessionSlot',
+        'endRun',
+      ],
     },
     'session-turn-lost': {
       run: firstTurnLost(),

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApiClient } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
@@ -16,8 +17,19 @@ let second: Host;
 beforeAll(async () => {
   service = await startService({ env: { RECONCILE_EVERY_MS: '500' } });
   second = await service.anotherHost();
+  const { database, projectId } = service;
+  const text = 'update projects set max_concurrent_runs = 100 where id = $1';
+  await database.pool.query(text, [projectId]);
 }, 240_000);
 afterAll(() => service?.stop());
+
+function flowrun(...args: string[]) {
+  const { database, encryptionKey } = service;
+  return cliWith({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: encryptionKey.toString('base64'),
+  })(...args);
+}
 
 const withinMs = 60_000;
 const waits = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
@@ -86,11 +98,6 @@ it('drains a host: its sessions wake up on another host, and its runs continue',
   await untilWorking(service, { runId });
   await second.worker.start();
 
-  const { database, encryptionKey } = service;
-  const flowrun = cliWith({
-    DATABASE_URL: database.url,
-    ENCRYPTION_KEY: encryptionKey.toString('base64'),
-  });
   expect((await flowrun('host', 'drain', first)).code).toBe(0);
   const placesOf = async (id: string) =>
     (await service.sandboxes.list())
@@ -106,3 +113,31 @@ it('drains a host: its sessions wake up on another host, and its runs continue',
   releaseAgent(service, runId);
   expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
 }, 180_000);
+
+it('runs elsewhere what a stopped host has not started, and places nothing on it', async () => {
+  const first = hostIdIn(service.dataDir);
+  expect((await flowrun('host', 'undrain', first)).code).toBe(0);
+  const runIds: string[] = [];
+  let stopped: Promise<void> | null = null;
+  for (let n = 0; n < 20; n += 1) {
+    const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
+    runIds.push(runId);
+    if (n === 4) stopped = service.worker.kill('SIGTERM');
+    await sleep(100);
+  }
+  await stopped;
+  const runs = await Promise.all(runIds.map((runId) => service.readRun(runId)));
+  const untilAllEnded = async (ids: string[]) => {
+    const ended = await Promise.all(ids.map((runId) => service.untilEnded(runId, withinMs)));
+    expect(ended.filter(({ error }) => error !== undefined)).toEqual([]);
+  };
+  const unstarted = runs.filter(({ startedAt }) => startedAt === null);
+  await untilAllEnded(unstarted.map(({ runId }) => runId));
+  const { rows } = await service.database.pool.query<{ hostId: string }>(
+    'select distinct host_id as "hostId" from runs where created_at >= $1',
+    [runs.at(-1)?.createdAt],
+  );
+  expect(rows).toEqual([{ hostId: second.hostId() }]);
+  await service.worker.start();
+  await untilAllEnded(runIds);
+}, 120_000);

@@ -11,7 +11,8 @@ export type NextMessage =
 export interface ControlHandlers {
   /** Null once it was acknowledged. */
   config(): Promise<SandboxConfig | null>;
-  acknowledge(): Promise<void>;
+  /** False if the agent must not start, because a later sandbox runs it. */
+  acknowledge(): Promise<boolean>;
   /** Returns the first message after this index. Waits for one until the signal. */
   nextMessage(after: number, signal: AbortSignal): Promise<NextMessage>;
   /** Only a hint: any process in the sandbox can send it. */
@@ -37,8 +38,7 @@ export async function handleControlApi(
     }
     case 'POST /control/config/ack':
       await drain(request);
-      await handlers.acknowledge();
-      answer(response, 204, null);
+      answer(response, (await handlers.acknowledge()) ? 204 : 410, null);
       return true;
     case 'GET /control/messages':
       await answerMessage(handlers, response, indexOf(url));

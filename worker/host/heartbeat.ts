@@ -1,10 +1,11 @@
 import type { Logger } from 'pino';
 import type { HostHealth } from '../../core/hosts/host-health.ts';
 import { sleep } from '../../lib/async/sleep.ts';
+import { withTimeout } from '../../lib/async/timeout.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 
 export interface HeartbeatOptions {
-  hosts: Pick<HostStore, 'renew'>;
+  hosts: Pick<HostStore, 'renew' | 'leave'>;
   host: { hostId: string; name: string; capacity: number; owner: string; leaseMs: number };
   /** Null until the first probe. */
   lastHealth(): HostHealth | null;
@@ -16,7 +17,10 @@ export interface HeartbeatOptions {
   onTaken(): void;
 }
 
-/** Renews the host's heartbeat every few seconds, also after a failure. */
+/**
+ * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host leaves:
+ * after its last heartbeat, which would undo that. It does not leave if another worker uses its ID.
+ */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const requestedAtMs = performance.now();
@@ -28,5 +32,19 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
       options.logger.warn({ err }, 'host_heartbeat_failed');
     }
     await sleep(options.everyMs, signal);
+  }
+  await leave(options);
+}
+
+/** A shutdown does not wait longer for Postgres. */
+const leaveWithinMs = 5_000;
+
+async function leave({ hosts, host, logger }: HeartbeatOptions): Promise<void> {
+  try {
+    await withTimeout(leaveWithinMs, hosts.leave(host.hostId));
+    logger.info({ hostId: host.hostId }, 'host_left');
+  } catch (err) {
+    // Other hosts notice the missing heartbeats.
+    logger.warn({ err }, 'host_leave_failed');
   }
 }

@@ -6,6 +6,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { createHostDrainer } from './hosts/drain-hosts.ts';
 import { createLostHostHandler } from './hosts/lost-hosts.ts';
+import { createUnstartedMover } from './hosts/move-unstarted.ts';
 import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
 import { createRetentionJob } from './jobs/retention.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
@@ -29,6 +30,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const restorations = createRestoreReconciler(deps);
   const temporalSteps: Step[] = [
     ['start_unstarted', () => startUnstarted(deps)],
+    ['move_unstarted', createUnstartedMover(deps)],
     ['signal_messages', () => signalMessages(deps)],
     ['reconcile_restore', restorations.reconcile],
     ['resend_stop', createStopResender(deps)],

@@ -3,7 +3,7 @@
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
-import type { SandboxRef, TurnOutcome } from '../../workflows/shared/activities.ts';
+import type { SandboxRef, StartOutcome, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { SandboxReleased } from './ownership.ts';
 import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
@@ -12,13 +12,13 @@ import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
 import { startErrorOf } from './start/start-error.ts';
 import { startSandbox } from './start/start-sandbox.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
-import { removeSandbox } from './stop/remove-sandbox.ts';
+import { removeEarlierSandboxes, removeSandbox } from './stop/remove-sandbox.ts';
 import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.ts';
 import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds the sandbox that the first has started. */
-  start(ref: SandboxRef): Promise<'started' | 'cancelled'>;
+  start(ref: SandboxRef): Promise<StartOutcome>;
   /** Resolves once the output is read to its end and the cause recorded. Aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
   /** Resolves when the container has exited: within the grace and two seconds if the engine responds. */
@@ -93,14 +93,16 @@ interface SupervisorState {
   closing: AbortSignal;
 }
 
-function start(state: SupervisorState, ref: SandboxRef): Promise<'started' | 'cancelled'> {
+function start(state: SupervisorState, ref: SandboxRef): Promise<StartOutcome> {
   const { deps, sandboxes, mutex, closing } = state;
   return mutex.runExclusive(ref.runId, async () => {
     if (sandboxes.find(ref) !== null) return 'started';
     try {
       closing.throwIfAborted();
       await sandboxes.detach(ref.runId);
+      await removeEarlierSandboxes(deps, ref);
       const started = await startSandbox(deps, ref);
+      if (started.outcome === 'superseded') return 'superseded';
       if (started.outcome === 'already_ended') return 'cancelled';
       const adopted =
         started.outcome === 'already_started' ? await adoptSandbox(deps, ref) : started;

@@ -1,11 +1,15 @@
-import { CancellationScope, sleep } from '@temporalio/workflow';
+import { CancellationScope, condition, sleep } from '@temporalio/workflow';
 import type { HostActivities, RunActivities, SandboxRef } from '../shared/activities.ts';
 import type { RunTimeouts } from '../shared/run-timeouts.ts';
 import type { StopRequest } from '../shared/stop-request.ts';
+import type { ReportDetails } from '../shared/workflow-details.ts';
+import type { HostLoss } from './host-loss.ts';
 import {
   endedBeforeStart,
   followFailed,
+  hostLeaves,
   hostUnresponsive,
+  notStarted,
   type RunOutcome,
   startFailed,
 } from './run-outcomes.ts';
@@ -15,8 +19,9 @@ interface SandboxRun {
   host: HostActivities;
   activities: RunActivities;
   stopRequested: Promise<StopRequest>;
+  hostLoss: HostLoss;
   timeouts: RunTimeouts;
-  onPhase(phase: string): void;
+  report: ReportDetails;
 }
 
 /**
@@ -36,18 +41,28 @@ export async function runInSandbox(run: SandboxRun): Promise<RunOutcome> {
   }
 }
 
-async function startAndFollow({ host, ref, onPhase }: SandboxRun): Promise<RunOutcome> {
-  try {
-    const { outcome } = await host.startSandbox(ref);
-    if (outcome === 'cancelled') return endedBeforeStart;
-  } catch (error) {
-    return startFailed(error);
-  }
-  onPhase('following the agent');
+async function startAndFollow(run: SandboxRun): Promise<RunOutcome> {
+  const { host, ref, report } = run;
+  const failure = await start(run);
+  if (failure !== null) return failure;
+  report({ phase: 'following the agent' });
   try {
     return { kind: 'sandbox-ended', end: await host.followRun(ref) };
   } catch (error) {
     return followFailed(error);
+  }
+}
+
+/** Null if the sandbox was started. A start that is no longer awaited has no effect after a move. */
+async function start({ host, ref, hostLoss }: SandboxRun): Promise<RunOutcome | null> {
+  const lost = condition(() => hostLoss.throughGeneration >= ref.generation);
+  try {
+    const started = await Promise.race([host.startSandbox(ref), lost]);
+    if (started === undefined) return hostLeaves;
+    if (started.outcome === 'superseded') return notStarted;
+    return started.outcome === 'cancelled' ? endedBeforeStart : null;
+  } catch (error) {
+    return startFailed(error);
   }
 }
 
@@ -61,7 +76,7 @@ async function executeStop(
   sandbox: Promise<RunOutcome>,
   run: SandboxRun,
 ): Promise<RunOutcome> {
-  run.onPhase('stopping');
+  run.report({ phase: 'stopping' });
   await run.activities.recordCause({ runId: run.ref.runId, cause: stop.cause, detail: null });
   try {
     await run.host.stopSandbox({ ...run.ref, graceMs: stop.graceMs });

@@ -3,8 +3,10 @@ import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { failureTypes } from '../shared/activities.ts';
 import type { StopRequest } from '../shared/stop-request.ts';
 
+export type RunOutcome = FinalOutcome | NotStarted;
+
 /** How a run ended, and whether its sandbox must be removed. */
-export type RunOutcome =
+export type FinalOutcome =
   /** The agent ended on its own or was stopped, and its output was read. */
   | { kind: 'sandbox-ended'; end: RunEnd }
   /** The sandbox did not start or was lost. Its remains must be removed. */
@@ -12,12 +14,19 @@ export type RunOutcome =
   /** No host has a slot for the run, or the host is lost. The reconciler removes the sandbox. */
   | { kind: 'no-host'; end: RunEnd };
 
-export const noCapacity: RunOutcome = {
+/** The host has not started the sandbox, so the run may move to another one. */
+interface NotStarted {
+  kind: 'not-started';
+  /** How a run ends that stays on its host; null: the start is repeated. */
+  end: RunEnd | null;
+}
+
+export const noCapacity: FinalOutcome = {
   kind: 'no-host',
   end: { cause: 'container_start_failed', detail: 'no capacity', exitCode: null },
 };
 
-export const stoppedBeforeStart = (stop: StopRequest): RunOutcome => ({
+export const stoppedBeforeStart = (stop: StopRequest): FinalOutcome => ({
   kind: 'no-host',
   end: { cause: stop.cause, detail: null, exitCode: null },
 });
@@ -35,7 +44,7 @@ export const hostUnresponsive = (stop: StopRequest): RunOutcome => ({
 });
 
 export function startFailed(error: unknown): RunOutcome {
-  if (isHostLost(error)) return hostLost;
+  if (isHostLost(error)) return notStarted;
   return {
     kind: 'sandbox-failed',
     end: { cause: 'container_start_failed', detail: startFailure(error), exitCode: null },
@@ -46,10 +55,16 @@ export function followFailed(error: unknown): RunOutcome {
   return isHostLost(error) ? hostLost : sandboxLost;
 }
 
-const hostLost: RunOutcome = {
+const hostLost: FinalOutcome = {
   kind: 'no-host',
   end: { cause: 'max_reconnects_exceeded', detail: 'host lost', exitCode: null },
 };
+
+/** The host has started nothing in time, or a sandbox on another host has superseded this one. */
+export const notStarted: RunOutcome = { kind: 'not-started', end: hostLost.end };
+
+/** The host was reported to stop, to drain or to be lost. */
+export const hostLeaves: RunOutcome = { kind: 'not-started', end: null };
 
 const sandboxLost: RunOutcome = {
   kind: 'sandbox-failed',

@@ -1,67 +1,120 @@
 import { CancellationScope } from '@temporalio/workflow';
-import type { EndCause } from '../../core/runs/end-cause.ts';
+import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
-import type { HostActivities, SandboxRef } from '../shared/activities.ts';
+import type { HostActivities, HostSlot, RunActivities, SandboxRef } from '../shared/activities.ts';
 import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
 import type { RunInput } from '../shared/inputs.ts';
-import { runTimeouts } from '../shared/run-timeouts.ts';
+import { type RunTimeouts, runTimeouts } from '../shared/run-timeouts.ts';
 import { setEnded, setHost } from '../shared/search-attributes.ts';
-import { awaitStopRequest } from '../shared/stop-request.ts';
-import { createDetailsReporter } from '../shared/workflow-details.ts';
+import { awaitStopRequest, type StopRequest } from '../shared/stop-request.ts';
+import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
 import { deliverOrDrop } from '../webhook/deliver-or-drop.ts';
+import { type HostLoss, listenForHostLoss } from './host-loss.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
-import type { RunOutcome } from './run-outcomes.ts';
+import type { FinalOutcome } from './run-outcomes.ts';
 import { waitForSlot } from './wait-for-slot.ts';
 
+/** Shared by all steps of a run's workflow. */
+interface RunContext {
+  runId: string;
+  instance: string;
+  timeouts: RunTimeouts;
+  report: ReportDetails;
+  activities: RunActivities;
+  stopRequested: Promise<StopRequest>;
+  hostLoss: HostLoss;
+}
+
+/** The sandbox of a slot. */
+interface HostedSandbox {
+  ref: SandboxRef;
+  host: HostActivities;
+}
+
 /**
- * One run: wait for a slot, run in the sandbox until the first outcome, finish. All of it is in a
- * non-cancellable scope: a cancellation counts as a stop request.
+ * One run: wait for a slot, run in the sandbox until the first outcome, finish. A run whose host did not
+ * start its sandbox claims a slot on another host. All of it is in a non-cancellable scope: a
+ * cancellation counts as a stop request.
  */
 export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
   const timeouts = { ...runTimeouts, ...input.timeouts };
-  const report = createDetailsReporter();
-  const activities = runActivities(input.instance, timeouts);
-  const stopRequested = awaitStopRequest(timeouts.timeLimitGraceMs);
-  const ref: SandboxRef = { runId: input.runId, generation: input.generation };
-
+  const context: RunContext = {
+    runId: input.runId,
+    instance: input.instance,
+    timeouts,
+    report: createDetailsReporter(),
+    activities: runActivities(input.instance, timeouts),
+    stopRequested: awaitStopRequest(timeouts.timeLimitGraceMs),
+    hostLoss: listenForHostLoss(),
+  };
   return CancellationScope.nonCancellable(async () => {
-    report({ phase: 'waiting for a slot', host: input.hostId });
-    const slot = input.hostId
-      ? { hostId: input.hostId }
-      : await waitForSlot(activities, ref.runId, stopRequested);
-    if ('kind' in slot) return finish(slot, null);
-
-    if (!input.hostId) setHost(slot.hostId);
-    report({ phase: 'starting the sandbox', host: slot.hostId, container: sandboxName(input) });
-    const host = hostActivities(input.instance, slot.hostId, timeouts);
-    const onPhase = (phase: string): void => report({ phase });
-    const run = { ref, host, activities, stopRequested, timeouts, onPhase };
-    return finish(await runInSandbox(run), host);
+    context.report({ phase: 'waiting for a slot', host: input.hostId });
+    let slot = admittedSlot(input) ?? (await claimSlot(context, input.generation - 1));
+    for (;;) {
+      if ('kind' in slot) return finish(context, slot, null);
+      const sandbox = sandboxOn(context, slot);
+      const outcome = await runInSandbox({ ...context, ...sandbox });
+      if (outcome.kind !== 'not-started') return finish(context, outcome, sandbox);
+      context.hostLoss.throughGeneration = 0;
+      const next = await claimSlot(context, slot.generation);
+      const stays = !('kind' in next) && next.generation === slot.generation;
+      slot = stays && outcome.end !== null ? { kind: 'no-host', end: outcome.end } : next;
+    }
   });
+}
 
-  async function finish(
-    outcome: RunOutcome,
-    host: HostActivities | null,
-  ): Promise<{ cause: EndCause }> {
-    if (host !== null && outcome.kind === 'sandbox-ended') await snapshot(host, outcome);
-    report({ phase: 'ending the run' });
-    const { webhook, cause } = await activities.endRun({ runId: ref.runId, ...outcome.end });
-    setEnded();
-    report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
-    const removal = host !== null && outcome.kind !== 'no-host' ? host.removeSandbox(ref) : null;
-    const delivery = { runId: ref.runId, firstAttempt: 1 };
-    await Promise.all([
-      webhook ? deliverOrDrop(activities, delivery) : null,
-      removal?.catch(() => {}), // the reconciler removes what remains
-    ]);
-    report({ phase: 'done' });
-    return { cause };
-  }
+/** The slot that admission claimed; null if every host was full. */
+const admittedSlot = ({ hostId, generation }: RunInput): HostSlot | FinalOutcome | null =>
+  hostId === null ? null : { hostId, generation };
 
-  async function snapshot(host: HostActivities, { end }: RunOutcome): Promise<void> {
-    if (end.cause === 'deleted_by_api') return;
-    report({ phase: 'storing the workspace' });
-    // A failed snapshot does not prevent the run's end.
-    await host.snapshotWorkspace(ref).catch(() => {});
-  }
+async function claimSlot(
+  { runId, activities, stopRequested }: RunContext,
+  after: number,
+): Promise<HostSlot | FinalOutcome> {
+  const slot = await waitForSlot(activities, { runId, after }, stopRequested);
+  if (!('kind' in slot)) setHost(slot.hostId);
+  return slot;
+}
+
+function sandboxOn(
+  { runId, instance, timeouts, report }: RunContext,
+  { hostId, generation }: HostSlot,
+): HostedSandbox {
+  const container = sandboxName({ runId, instance, generation });
+  report({ phase: 'starting the sandbox', host: hostId, container });
+  return { ref: { runId, generation }, host: hostActivities(instance, hostId, timeouts) };
+}
+
+async function finish(
+  context: RunContext,
+  outcome: FinalOutcome,
+  sandbox: HostedSandbox | null,
+): Promise<{ cause: EndCause }> {
+  const { runId, activities, report } = context;
+  if (sandbox !== null && outcome.kind === 'sandbox-ended')
+    await snapshot(context, sandbox, outcome.end);
+  report({ phase: 'ending the run' });
+  const { webhook, cause } = await activities.endRun({ runId, ...outcome.end });
+  setEnded();
+  report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
+  const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
+  const removal = isRemovable ? sandbox.host.removeSandbox(sandbox.ref) : null;
+  const delivery = { runId, firstAttempt: 1 };
+  await Promise.all([
+    webhook ? deliverOrDrop(activities, delivery) : null,
+    removal?.catch(() => {}), // the reconciler removes what remains
+  ]);
+  report({ phase: 'done' });
+  return { cause };
+}
+
+async function snapshot(
+  { report }: RunContext,
+  { host, ref }: HostedSandbox,
+  end: RunEnd,
+): Promise<void> {
+  if (end.cause === 'deleted_by_api') return;
+  report({ phase: 'storing the workspace' });
+  // A failed snapshot does not prevent the run's end.
+  await host.snapshotWorkspace(ref).catch(() => {});
 }

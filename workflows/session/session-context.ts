@@ -76,8 +76,14 @@ export function activeSandbox(context: SessionContext): ActiveSandbox | null {
   return sandbox === null || isLost(context, sandbox) ? null : sandboxOn(context, sandbox);
 }
 
-export const isLost = ({ inbox }: SessionContext, sandbox: { generation: number }): boolean =>
-  sandbox.generation <= inbox.lostThroughGeneration;
+export function isLost(
+  { inbox, state }: SessionContext,
+  { generation }: { generation: number },
+): boolean {
+  if (generation <= inbox.lostThroughGeneration) return true;
+  const isStarted = state.sandbox?.generation === generation;
+  return !isStarted && generation <= inbox.unstartableThroughGeneration;
+}
 
 export function sandboxOn(
   { runId, instance, timeouts }: SessionContext,

@@ -19,6 +19,8 @@ export interface Inbox {
   sleepRequested: boolean;
   /** Sandboxes up to this number are on lost hosts; 0 if none is. */
   lostThroughGeneration: number;
+  /** Sandboxes up to this number are lost unless they were started; 0 if none is. */
+  unstartableThroughGeneration: number;
   /** The first stop request applies. */
   stopRequest: StopRequest | null;
 }
@@ -30,6 +32,7 @@ export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox
     interruptedMessageIds: new Set(),
     sleepRequested: false,
     lostThroughGeneration: 0,
+    unstartableThroughGeneration: 0,
     stopRequest: null,
   };
   const requestStop = (stopGraceMs: number): void => {
@@ -59,12 +62,14 @@ export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox
   );
   setHandler(
     hostLostSignal,
-    ({ generation }) => {
-      inbox.lostThroughGeneration = Math.max(inbox.lostThroughGeneration, generation);
+    ({ generation, ifUnstarted = false }) => {
+      const through = ifUnstarted ? 'unstartableThroughGeneration' : 'lostThroughGeneration';
+      inbox[through] = Math.max(inbox[through], generation);
+      if (ifUnstarted) return;
       // Even without a message: claiming the next slot releases the lost one.
       inbox.hasPendingMessages = true;
     },
-    { description: 'The host of this sandbox is lost. Continue in another sandbox.' },
+    { description: 'The host of this sandbox is lost or leaves. Continue in another sandbox.' },
   );
   setHandler(stopSignal, (stop) => requestStop(stop?.graceMs ?? graceMs), {
     description: 'End the session: interrupt its agent, then end its sandbox after `graceMs`.',

@@ -1,6 +1,6 @@
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { SessionSlot } from '../../core/sessions/session-slot.ts';
-import { isHostLost, startFailed } from '../run/run-outcomes.ts';
+import { hostLostError, isHostLost, startFailed } from '../run/run-outcomes.ts';
 import { setSessionHost } from '../shared/search-attributes.ts';
 import { awaitInterruptible } from './interruptible-activity.ts';
 import {
@@ -45,7 +45,7 @@ async function startSandboxOn(
   context: SessionContext,
   { hostId, generation }: { hostId: string; generation: number },
 ): Promise<ActiveSandbox | null> {
-  const { runId, instance, state, report } = context;
+  const { runId, instance, state, inbox, report } = context;
   state.generation = generation;
   setSessionHost(hostId);
   const container = sandboxName({ runId, instance, generation });
@@ -58,6 +58,11 @@ async function startSandboxOn(
     return sandbox;
   }
   const error = started.kind === 'failed' ? started.error : null;
+  if (error === hostLostError) {
+    // The next claim chooses another host. Nothing was lost, so it does not count.
+    inbox.hasPendingMessages = true;
+    return null;
+  }
   handleSandboxLoss(context, sandbox, error);
   if (error !== null && context.end !== null) context.end = startFailed(error).end;
   return null;

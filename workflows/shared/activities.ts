@@ -8,10 +8,19 @@ export interface SandboxRef {
   generation: number;
 }
 
+/** A slot for one sandbox of a run. */
+export interface HostSlot {
+  hostId: string;
+  generation: number;
+}
+
 /** The cause applies only if none was recorded before. */
 export interface EndRunInput extends RunEnd {
   runId: string;
 }
+
+/** `cancelled`: the run ended before the start. `superseded`: a later sandbox has replaced this one. */
+export type StartOutcome = 'started' | 'cancelled' | 'superseded';
 
 export type TurnOutcome =
   | { outcome: 'done'; more: boolean }
@@ -45,8 +54,12 @@ export type ScheduledOutcome =
 
 /** Any worker runs these: a few SQL statements, or one request to a webhook receiver. */
 export interface RunActivities {
-  /** Claims a free slot. Throws while every host is full; the retry policy polls. */
-  claimSlot(input: { runId: string }): Promise<{ hostId: string }>;
+  /**
+   * Claims a slot for the sandbox after number `after`, whose host did not start it; 0 for the first.
+   * Returns number `after` itself if the run stays on its host. Throws while every host is full; the
+   * retry policy polls.
+   */
+  claimSlot(input: { runId: string; after: number }): Promise<HostSlot>;
   /** Records why the run is about to end. The first recorded cause stays. */
   recordCause(input: { runId: string; cause: EndCause; detail: string | null }): Promise<void>;
   /** Ends the run in one statement and claims its webhook. A second call returns the same result. */
@@ -73,8 +86,8 @@ export interface SessionActivities {
 
 /** Only the sandbox's host runs these. */
 export interface HostActivities {
-  /** Creates or adopts the sandbox and starts it. `cancelled`: the run ended before the start. */
-  startSandbox(ref: SandboxRef): Promise<{ outcome: 'started' | 'cancelled' }>;
+  /** Creates or adopts the sandbox and starts it. */
+  startSandbox(ref: SandboxRef): Promise<{ outcome: StartOutcome }>;
   /** Waits until the agent has ended and its output is read to the last byte. Records the cause. */
   followRun(ref: SandboxRef): Promise<RunEnd>;
   /** Interrupts the agent, then ends the sandbox. Has no effect without a running sandbox. */

@@ -9,9 +9,11 @@ export interface InterruptPayload {
   messageId?: string;
 }
 
-/** The number of the session's sandbox whose host is lost. */
+/** The number of the sandbox whose host is lost. */
 export interface HostLostPayload {
   generation: number;
+  /** The host stops or drains: only a sandbox that it has not started is affected. */
+  ifUnstarted?: true;
 }
 
 /** The API records the cause before it sends this. Sent by hand, it counts as the operator's stop. */

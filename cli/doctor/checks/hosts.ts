@@ -25,7 +25,7 @@ export const hostsCheck: Check = {
   async run(context) {
     const all = await context.hosts.list();
     const { staleMs } = hostThresholds(context.config.times.hostLostMs);
-    const live = all.filter(({ msSinceHeartbeat }) => msSinceHeartbeat < staleMs);
+    const live = all.filter((host) => isLive(host, staleMs));
     const stale = all.filter(
       (host) => !live.includes(host) && (host.used > 0 || live.length === 0),
     );
@@ -57,6 +57,10 @@ const staleHost = ({ name, msSinceHeartbeat, used }: Host): Problem => ({
   advice:
     'Restart its worker with the same DATA_DIR: it adopts its sandboxes. If the host does not come back, its runs are ended and its sessions continue on other hosts.',
 });
+
+/** As `is_live` in SQL: a stopped worker gets nothing new at once. */
+export const isLive = ({ msSinceHeartbeat, stoppedAt }: Host, staleMs: number): boolean =>
+  stoppedAt === null && msSinceHeartbeat < staleMs;
 
 function slotProblems(live: Host[]): Problem[] {
   if (live.length === 0) return [];

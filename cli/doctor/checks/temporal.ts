@@ -1,6 +1,7 @@
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
 import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
+import { isLive } from './hosts.ts';
 
 export const temporalCheck: Check = {
   name: 'temporal',
@@ -68,7 +69,7 @@ export const workersCheck: Check = {
     if (count === 0) return checked([], noWorker(config.instance, 'polls Temporal'));
     const { staleMs } = hostThresholds(config.times.hostLostMs);
     // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds old.
-    if (all.length > 0 && all.every(({ msSinceHeartbeat }) => msSinceHeartbeat >= staleMs)) {
+    if (all.length > 0 && !all.some((host) => isLive(host, staleMs))) {
       return checked([], noWorker(config.instance, 'sends heartbeats to Postgres'));
     }
     return checked([`${counted(count, 'worker')} polled within the last five minutes`]);

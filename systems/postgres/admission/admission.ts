@@ -91,8 +91,11 @@ export function createAdmission(
     /** Admits the run with its files, or neither. */
     admitWithFiles: (input: AdmitRun, files: InputFiles): Promise<Admission | FileConflict> =>
       admitWithFiles(pool, options, { input, files }),
-    /** Assigns a host to a run that was admitted without one; returns its host if it has one. */
-    claimSlot: (runId: string) => claimSlot(pool, runId, hostStaleMs),
+    /**
+     * Assigns a host to the run's sandbox after number `after`, see claim_slot.sql; null while every
+     * host is full.
+     */
+    claimSlot: (runId: string, after: number) => claimSlot(pool, { runId, after, hostStaleMs }),
     /** The idle session to evict for a run that the project's limit rejects. */
     findEvictableInProject: (projectId: string) => findEvictableInProject(pool, projectId),
     /** The idle session to evict for a run that waits because every host is full. */
@@ -102,6 +105,7 @@ export function createAdmission(
 
 interface ClaimedSlot {
   hostId: string;
+  generation: number;
   /** The API request that started the run. */
   requestId: string | null;
 }
@@ -202,14 +206,13 @@ function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionReje
 
 async function claimSlot(
   pool: Pool,
-  runId: string,
-  hostStaleMs: number,
+  { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
 ): Promise<ClaimedSlot | null> {
   const { rows } = await pool.query<ClaimedSlot>(
-    `select claimed.host_id as "hostId", r.request_id as "requestId"
-     from claim_slot($1, $2) claimed(host_id), runs r
+    `select claimed.host_id as "hostId", claimed.generation, r.request_id as "requestId"
+     from claim_slot($1, $2, $3) claimed, runs r
      where r.id = $1 and claimed.host_id is not null`,
-    [runId, `${hostStaleMs} ms`],
+    [runId, after, `${hostStaleMs} ms`],
   );
   return rows[0] ?? null;
 }

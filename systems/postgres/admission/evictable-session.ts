@@ -34,7 +34,7 @@ export async function findEvictableOnHosts(
      ),
      idle as (
        select i.* from (${idleSessions}) i join hosts h on h.id = i.host_id
-       where not h.draining and h.last_seen > db_clock() - $2 * interval '1 ms'
+       where not h.draining and is_live(h, db_clock() - $2 * interval '1 ms')
          and exists (select from mine where pinned_host is null or pinned_host = i.host_id)
      )
      ${selectRuns} join idle i on i.id = r.id

@@ -1,15 +1,19 @@
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import type { SandboxGeneration } from '../log/lease.ts';
 import type { Sealer } from './seal.ts';
 
 export type RunConfigStore = ReturnType<typeof createRunConfigStore>;
 
 export function createRunConfigStore(pool: Pool, sealer: Sealer) {
   return {
-    /** Null once it was acknowledged, and once the run has ended. */
-    read: (runId: string): Promise<RunConfig | null> => readConfig(pool, sealer, runId),
-    /** Deletes the configuration. Safe to repeat. */
-    acknowledge: (runId: string): Promise<void> => deleteConfig(pool, runId),
+    /** Null once it was acknowledged, once the run has ended, and for a superseded sandbox. */
+    read: (of: SandboxGeneration): Promise<RunConfig | null> => readConfig(pool, sealer, of),
+    /**
+     * Deletes the configuration; the run stays on its host from then on. False for a superseded
+     * sandbox, whose agent must not start. Safe to repeat.
+     */
+    acknowledge: (of: SandboxGeneration): Promise<boolean> => acknowledge(pool, of),
     /** The values of the request's `X-Ctx-*` headers; stored with the run, for operators. */
     context: (runId: string): Promise<Context> => readContext(pool, sealer, runId),
   };
@@ -19,16 +23,32 @@ export function sealConfig(sealer: Sealer, runId: string, config: RunConfig): Bu
   return sealer.seal(JSON.stringify(config), contextOf(runId));
 }
 
-export async function readConfig(db: Db, sealer: Sealer, runId: string): Promise<RunConfig | null> {
-  const text = 'select sealed from run_configs where run_id = $1';
-  const { rows } = await db.query<{ sealed: Buffer }>(text, [runId]);
+export async function readConfig(
+  db: Db,
+  sealer: Sealer,
+  { runId, generation }: SandboxGeneration,
+): Promise<RunConfig | null> {
+  const text = `
+    select c.sealed from run_configs c join runs r on r.id = c.run_id
+    where c.run_id = $1 and r.generation = $2`;
+  const { rows } = await db.query<{ sealed: Buffer }>(text, [runId, generation]);
   const sealed = rows[0]?.sealed;
   // The seal proves that this text was written by sealConfig.
   return sealed ? (JSON.parse(sealer.open(sealed, contextOf(runId))) as RunConfig) : null;
 }
 
-async function deleteConfig(db: Db, runId: string): Promise<void> {
-  await db.query('delete from run_configs where run_id = $1', [runId]);
+/**
+ * Locks the run, like a move to another host does: the one that comes first prevents the other. Only
+ * its own sandbox deletes the configuration of a generation, so a repeat finds the run unchanged.
+ */
+async function acknowledge(db: Db, { runId, generation }: SandboxGeneration): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with current as (select id from runs where id = $1 and generation = $2 for share),
+     deleted as (delete from run_configs c using current where c.run_id = current.id)
+     select from current`,
+    [runId, generation],
+  );
+  return rowCount === 1;
 }
 
 type Context = RunConfig['context'];

@@ -34,7 +34,7 @@ export async function readSandboxPlan(
   const [flow, secrets, config, { outputSchema }, session] = await Promise.all([
     findFlow(pool, run.flowId),
     readFlowSecrets(pool, sealer, run.flowId),
-    run.sessionId === null ? readConfig(pool, sealer, runId) : sessionConfigOf(pool, sealer, runId),
+    run.sessionId === null ? readConfig(pool, sealer, run) : sessionConfigOf(pool, sealer, runId),
     readTriggerFields(pool, runId),
     readSessionPlan(pool, runId),
   ]);

@@ -70,7 +70,7 @@ const countStatement = `
     from runs where webhook_state = 'pending'
   ),
   host_slots as (
-    select h.draining, h.last_seen > db_clock() - $1::interval as is_live, h.capacity,
+    select h.draining, is_live(h, db_clock() - $1::interval) as is_live, h.capacity,
            (select count(*) from live l where l.host_id = h.id and l.occupies) as occupied
     from hosts h
   ),

@@ -10,6 +10,8 @@ export interface Host {
   used: number;
   draining: boolean;
   lastSeen: Date;
+  /** When its worker was stopped; null while a worker runs, and after a crash. */
+  stoppedAt: Date | null;
   /** By the database's clock. */
   msSinceHeartbeat: number;
   /** Null before its first report. */
@@ -33,6 +35,8 @@ export function createHostStore(pool: Pool) {
      * null and records nothing if another worker uses the ID.
      */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
+    /** The host's worker stops: until its next heartbeat the host gets nothing new. */
+    leave: (hostId: string) => leave(pool, hostId),
     list: () => listHosts(pool),
     /** False if there is no such host. */
     setDraining: (hostId: string, draining: boolean) => setDraining(pool, hostId, draining),
@@ -55,16 +59,21 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boole
      select host_id, $2, $3, $4, db_clock() from lease
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
-           last_seen = excluded.last_seen
+           last_seen = excluded.last_seen, stopped_at = null
      returning draining`,
     [host.hostId, host.name, host.capacity, report, owner, leaseMs],
   );
   return rows[0] ?? null;
 }
 
+async function leave(db: Db, hostId: string): Promise<void> {
+  await db.query('update hosts set stopped_at = db_clock() where id = $1', [hostId]);
+}
+
 async function listHosts(db: Db): Promise<Host[]> {
   const { rows } = await db.query<Host>(
-    `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen", h.report,
+    `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen",
+            h.stopped_at as "stoppedAt", h.report,
             (extract(epoch from db_clock() - h.last_seen) * 1000)::bigint as "msSinceHeartbeat",
             (select count(*) from runs r where r.host_id = h.id and occupies_slot(r)) as used
      from hosts h

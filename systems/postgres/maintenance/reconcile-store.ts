@@ -22,8 +22,11 @@ export function createReconcileStore(pool: Pool) {
     unfinishedStops: (olderThanMs: number) => unfinishedStops(pool, olderThanMs),
     /** Every active run with a workflow, page by page in the order of the ids. */
     activeRuns: (limit: number, after?: string) => activeRuns(pool, limit, after ?? null),
+    /** Without those that may move to another host. */
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
+    /** Runs and sessions that may move, because their hosts leave and have not started a sandbox. */
+    unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
     /** Idle sessions with a sandbox on a draining host. */
     idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
     /** Ended runs whose webhook was neither delivered nor dropped. */
@@ -88,14 +91,49 @@ const onLostHosts = `
   where r.host_id is not null and occupies_slot(r)
     and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
 
-/** Another host takes the session over. */
 const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
   selectMany(
     db,
-    `${onLostHosts} and r.session_id is null order by r.created_at limit ${pageSize}`,
+    `${onLostHosts} and r.session_id is null and not (
+       is_unstarted(r) and exists (select from flows f where f.id = r.flow_id and f.runner is null)
+     )
+     order by r.created_at limit ${pageSize}`,
     [lostMs],
   );
 
+interface LeavingTimes {
+  /** Null if no host may be declared lost now. */
+  lostMs: number | null;
+  /** How long a draining host may take to start a sandbox. */
+  drainGraceMs: number;
+  staleMs: number;
+}
+
+/** A draining host starts what it has, unless another host has a free slot. */
+const unstartedOnLeavingHosts = (
+  db: Db,
+  { lostMs, drainGraceMs, staleMs }: LeavingTimes,
+): Promise<Run[]> =>
+  selectMany(
+    db,
+    `join flows f on f.id = r.flow_id
+     left join sessions s on s.run_id = r.id
+     left join hosts h on h.id = r.host_id
+     where r.host_id is not null and occupies_slot(r) and r.end_cause is null
+       and r.workflow_started_at is not null and f.runner is null
+       and case when s.run_id is null then is_unstarted(r)
+                else s.started_generation < r.generation end
+       and (h.id is null
+         or h.stopped_at is not null
+         or h.last_seen < db_clock() - $1 * interval '1 ms'
+         or h.draining
+           and coalesce(s.last_message_at, r.created_at) < db_clock() - $2 * interval '1 ms'
+           and pick_host(null, $3 * interval '1 ms', db_clock(), h.id) is not null)
+     order by r.created_at limit ${pageSize}`,
+    [lostMs, drainGraceMs, staleMs],
+  );
+
+/** Another host takes the session over. */
 const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
   selectMany(
     db,

@@ -18,6 +18,8 @@ interface CauseRequest {
   runId: string;
   cause: EndCause;
   detail: string | null;
+  /** Of the sandbox that reports the cause: nothing is recorded if a later one has superseded it. */
+  generation?: number;
 }
 
 interface SnapshotRecord extends SkippedEntries {
@@ -44,7 +46,10 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** Without deleted runs. */
     list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
     changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
-    /** The cause that was recorded first, which may be this one; null if there is no such run. */
+    /**
+     * The cause that was recorded first, which may be this one; null if there is no such run or
+     * generation.
+     */
     recordCause: (request: CauseRequest) => recordCause(pool, request),
     /** Null if the run was deleted before or does not exist. */
     markDeleted: (runId: string) => markDeleted(pool, runId),
@@ -86,9 +91,14 @@ async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | nu
      set end_cause = coalesce(end_cause, $2),
          end_detail = case when end_cause is null then $3 else end_detail end,
          end_cause_at = coalesce(end_cause_at, db_clock())
-     where id = $1
+     where id = $1 and ($4::integer is null or generation = $4)
      returning end_cause`,
-    [request.runId, request.cause, request.detail && stripUnstorable(request.detail)],
+    [
+      request.runId,
+      request.cause,
+      request.detail && stripUnstorable(request.detail),
+      request.generation ?? null,
+    ],
   );
   return rows[0]?.end_cause ?? null;
 }

@@ -134,6 +134,8 @@ create table hosts (
   capacity integer not null check (capacity >= 0),
   draining boolean not null default false,
   last_seen timestamptz not null default db_clock(),
+  -- when its worker was stopped; null while a worker runs, and after a crash
+  stopped_at timestamptz,
   -- the host's engine, image, disk and clock; for people, no decision depends on it
   report json
 );

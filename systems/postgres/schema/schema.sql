@@ -69,6 +69,17 @@ CREATE TABLE public.runs (
     CONSTRAINT runs_webhook_state_check CHECK ((webhook_state = ANY (ARRAY['none'::text, 'waiting'::text, 'pending'::text, 'delivered'::text, 'dropped'::text])))
 );
 
+CREATE TABLE public.hosts (
+    id text NOT NULL,
+    name text NOT NULL,
+    capacity integer NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    stopped_at timestamp with time zone,
+    report json,
+    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0))
+);
+
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
     project_id text NOT NULL,
@@ -190,16 +201,6 @@ CREATE TABLE public.host_rpc_requests (
     payload text NOT NULL,
     result text,
     expires_at timestamp with time zone NOT NULL
-);
-
-CREATE TABLE public.hosts (
-    id text NOT NULL,
-    name text NOT NULL,
-    capacity integer NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    report json,
-    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0))
 );
 
 CREATE TABLE public.idempotency_keys (

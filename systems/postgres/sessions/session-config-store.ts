@@ -33,16 +33,20 @@ export async function readSessionConfig(
   return openRow(sealer, runId, rows[0]);
 }
 
-/** This sandbox cannot read the configuration again. Safe to repeat. */
+/** This sandbox cannot read the configuration again. False if a later one has. Safe to repeat. */
 export async function acknowledgeSessionConfig(
   db: Db,
   { runId, generation, version }: { runId: string; generation: number; version: number },
-): Promise<void> {
-  await db.query(
-    `update sessions set acknowledged_generation = $2, started_config_version = $3
-     where run_id = $1 and acknowledged_generation < $2`,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update sessions
+     set acknowledged_generation = $2,
+         started_config_version =
+           case when acknowledged_generation < $2 then $3 else started_config_version end
+     where run_id = $1 and acknowledged_generation <= $2`,
     [runId, generation, version],
   );
+  return rowCount === 1;
 }
 
 /** Concurrent changes are applied one after the other. Locks the run before the session. */

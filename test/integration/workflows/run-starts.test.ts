@@ -74,7 +74,11 @@ describe('a run that cannot start', () => {
   });
 
   it('starts when a slot becomes free', async () => {
-    const answers = [everyHostFull, everyHostFull, async () => ({ hostId: fixture.hostId })];
+    const answers = [
+      everyHostFull,
+      everyHostFull,
+      async () => ({ hostId: fixture.hostId, generation: 1 }),
+    ];
     const run = fakeRun({ claimSlot: () => (answers.shift() ?? everyHostFull)() });
     const handle = await fixture.startRun(run.activities, {
       hostId: null,
@@ -94,17 +98,97 @@ describe('a run that cannot start', () => {
   });
 });
 
+describe('a host that leaves before it starts the sandbox', () => {
+  const leaving = () => ({ hostId: `leaving-${randomUUID()}` });
+  const followed = ['startSandbox', 'followRun', 'snapshotWorkspace', 'endRun', 'removeSandbox'];
+
+  it('loses the run to another host, under the next generation', async () => {
+    const generations: number[] = [];
+    const run = fakeRun({
+      claimSlot: async ({ after }) => ({ hostId: fixture.hostId, generation: after + 1 }),
+      startSandbox: async ({ generation }) => {
+        generations.push(generation);
+        return { outcome: 'started' };
+      },
+    });
+    const handle = await fixture.startRun(run.activities, leaving());
+    await handle.signal('hostLost', { generation: 1 });
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual(['claimSlot', ...followed]);
+    expect(generations).toEqual([2]);
+  });
+
+  it('keeps a run that may not move, and starts it when it is back', async () => {
+    const run = fakeRun({
+      claimSlot: async () => ({ hostId: fixture.hostId, generation: 1 }),
+      startSandbox: async () => {
+        if (run.calls.filter((name) => name === 'startSandbox').length > 1)
+          return { outcome: 'started' };
+        return new Promise(() => undefined);
+      },
+    });
+    const handle = await fixture.startRun(run.activities);
+    await run.called('startSandbox');
+    await handle.signal('hostLost', { generation: 1 });
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual(['startSandbox', 'claimSlot', ...followed]);
+  });
+
+  it('reports that the run has moved, and the workflow follows it', async () => {
+    const run = fakeRun({
+      startSandbox: async ({ generation }) => ({
+        outcome: generation === 1 ? 'superseded' : 'started',
+      }),
+    });
+    const handle = await fixture.startRun(run.activities);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual(['startSandbox', 'claimSlot', ...followed]);
+  });
+
+  it('does not lose a run that it has started', async () => {
+    const run = fakeRun();
+    const handle = await fixture.startRun(run.activities);
+    await run.called('followRun');
+    await handle.signal('hostLost', { generation: 1, ifUnstarted: true });
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls).toEqual(followed);
+  });
+
+  it('does not delay a stop while the run waits for another host', async () => {
+    const run = fakeRun({ claimSlot: everyHostFull });
+    const handle = await fixture.startRun(run.activities, leaving());
+    await handle.signal('hostLost', { generation: 1 });
+    await run.called('claimSlot');
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(run.calls.at(-1)).toBe('endRun');
+  });
+});
+
 describe('an unresponsive host', () => {
   const deadHost = () => ({
     hostId: `dead-${randomUUID()}`,
     timeouts: { hostScheduleToStartMs: 1_000 },
   });
 
-  it('ends the run as max_reconnects_exceeded', async () => {
+  it('ends a run that may not move as max_reconnects_exceeded', async () => {
+    const host = deadHost();
+    const run = fakeRun({ claimSlot: async () => ({ hostId: host.hostId, generation: 1 }) });
+    const handle = await fixture.startRun(run.activities, host);
+    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(run.calls).toEqual(['claimSlot', 'endRun']);
+  });
+
+  it('loses a run that may move to another host', async () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities, deadHost());
-    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
-    expect(run.calls).toEqual(['endRun']);
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(run.calls.slice(0, 2)).toEqual(['claimSlot', 'startSandbox']);
   });
 
   it('does not delay a stop', async () => {

@@ -159,7 +159,9 @@ describe('claiming a slot', () => {
     const { run } = activitiesWith({
       admission: { claimSlot: async () => null, findEvictableOnHosts: async () => null },
     });
-    const failure = await failureOf(quietEnvironment().run(run.claimSlot, { runId: 'r' }));
+    const failure = await failureOf(
+      quietEnvironment().run(run.claimSlot, { runId: 'r', after: 0 }),
+    );
     expect(failure).toMatchObject({
       type: 'NoCapacity',
       nonRetryable: false,

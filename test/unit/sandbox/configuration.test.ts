@@ -71,6 +71,14 @@ test('loses no configuration when the host dies in the middle of the response', 
   expect(fixture.host.isAcknowledged()).toBe(true);
 });
 
+test('does not start the agent if its sandbox was superseded after it fetched the configuration', async () => {
+  fixture = await createEntryFixture({ config });
+  fixture.host.once('/control/config/ack', (response) => response.writeHead(410).end());
+  await fixture.host.up();
+  expect(await fixture.start().ended).toBe(78);
+  expect(fixture.printed()).toEqual([]);
+});
+
 test('does not start the agent if the configuration was already fetched', async () => {
   fixture = await createEntryFixture();
   fixture.host.once('/control/config', (response) => response.writeHead(410).end());

@@ -14,7 +14,7 @@ const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 describe('the workflows', () => {
   it('have a recorded history of every outcome', () => {
     const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
-    const losses = ['sandbox-lost', 'host-lost', 'start-failed', 'no-capacity'];
+    const losses = ['sandbox-lost', 'host-lost', 'moved', 'start-failed', 'no-capacity'];
     const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
     const real = ['real-run', 'real-session'];
     const required = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];

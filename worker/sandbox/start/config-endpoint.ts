@@ -4,6 +4,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { Flow } from '../../../core/flows/flow.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
 import type { SandboxDeps } from '../deps.ts';
 
@@ -18,7 +19,8 @@ interface ConfiguredRun {
 interface ConfigSource {
   /** Null once it was acknowledged. */
   read(): Promise<RunConfig | null>;
-  acknowledge(): Promise<void>;
+  /** False if a later sandbox has superseded this one. */
+  acknowledge(): Promise<boolean>;
   conversation(): Promise<{ id: string; resume: boolean }>;
   logger: Pick<Logger, 'debug'>;
 }
@@ -26,24 +28,21 @@ interface ConfigSource {
 /** A plain run's configuration is deleted when it is acknowledged. */
 export function runConfigEndpoint(
   { configs, flows }: Pick<SandboxDeps, 'configs' | 'flows'>,
-  { run: { runId, ...run }, ...plan }: ConfiguredRun & { run: Pick<Run, 'runId'> },
+  { ref, plan }: { ref: SandboxRef; plan: ConfiguredRun },
   logger: Pick<Logger, 'debug'>,
 ): ConfigEndpoint {
-  return configEndpoint(
-    { flows },
-    { ...plan, run },
-    {
-      read: () => configs.read(runId),
-      acknowledge: () => configs.acknowledge(runId),
-      conversation: async () => ({ id: runId, resume: false }),
-      logger,
-    },
-  );
+  return configEndpoint({ flows }, plan, {
+    read: () => configs.read(ref),
+    acknowledge: () => configs.acknowledge(ref),
+    conversation: async () => ({ id: ref.runId, resume: false }),
+    logger,
+  });
 }
 
 /**
  * Reads the configuration for each request, so this process keeps no secrets. Once it is acknowledged, it is
- * not read again: any process in the sandbox can send requests, and they must not load the database.
+ * not read again: any process in the sandbox can send requests, and they must not load the database. The
+ * acknowledgement decides whether this sandbox's agent runs, so its answer stays.
  */
 export function configEndpoint(
   { flows }: Pick<SandboxDeps, 'flows'>,
@@ -51,6 +50,7 @@ export function configEndpoint(
   { logger, ...source }: ConfigSource,
 ): ConfigEndpoint {
   let isConsumed = false;
+  let isAccepted: boolean | null = null;
   return {
     async config() {
       const config = isConsumed ? null : await source.read();
@@ -69,11 +69,12 @@ export function configEndpoint(
       });
     },
     async acknowledge() {
-      if (isConsumed) return;
-      await source.acknowledge();
+      if (isAccepted !== null) return isAccepted;
+      isAccepted = await source.acknowledge();
       isConsumed = true;
       failpoint('config.acknowledged');
-      logger.debug('config_acknowledged');
+      logger.debug({ isAccepted }, 'config_acknowledged');
+      return isAccepted;
     },
   };
 }

@@ -35,7 +35,7 @@ export async function openControlSocket(
     logger,
     policy: await ensureEgressPolicyFile(folders.root, plan),
     ...(plan.session === null
-      ? runConfigEndpoint(deps, plan, logger)
+      ? runConfigEndpoint(deps, sandbox, logger)
       : sessionConfigEndpoint(deps, sandbox, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),

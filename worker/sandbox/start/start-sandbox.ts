@@ -12,25 +12,28 @@ type StartResult =
   | { outcome: 'started'; sandbox: PreparedSandbox }
   /** Its secrets may be deleted, so it is never created again. The caller adopts it. */
   | { outcome: 'already_started' }
-  | { outcome: 'already_ended' };
+  | Obsolete;
 
-const alreadyEnded: StartResult = { outcome: 'already_ended' };
+/** The run has ended, or a later sandbox of it has replaced this one. */
+type Obsolete = { outcome: 'already_ended' } | { outcome: 'superseded' };
 
 /**
- * Starts a run's sandbox. A stop that arrives during the start finds nothing to stop. So the run's end
- * is checked before anything is created, and again when the container is running.
+ * Starts a run's sandbox. A stop or a move to another host that happens during the start finds nothing
+ * to stop. So both are checked before anything is created, and again when the container is running.
  */
 export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
   const requestedAt = deps.now().toISOString();
   const plan = await deps.runs.sandboxPlan(ref.runId);
-  if (plan === null || plan.run.endedAt !== null) return alreadyEnded;
+  if (plan === null || plan.run.endedAt !== null) return { outcome: 'already_ended' };
+  if (plan.run.generation > ref.generation) return { outcome: 'superseded' };
   if (wasStarted(plan, ref)) return { outcome: 'already_started' };
-  if (hasEnded(plan.run) || plan.run.generation > ref.generation) return alreadyEnded;
-  if (plan.session !== null && plan.run.hostId !== deps.hostId) return alreadyEnded;
+  if (plan.run.endCause !== null) return { outcome: 'already_ended' };
+  if (plan.session !== null && plan.run.hostId !== deps.hostId) return { outcome: 'superseded' };
   failpoint('start.planned');
   const attachment = await attach(deps, ref, plan);
   if (attachment === null) {
-    if (hasEnded(await deps.runs.find(ref.runId))) return alreadyEnded;
+    const obsolete = findObsolete(await deps.runs.find(ref.runId), ref);
+    if (obsolete !== null) return obsolete;
     throw new Error('another host owns this run');
   }
   const { logger } = attachment;
@@ -45,18 +48,22 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
     logger.info({ containerId }, 'sandbox_started');
     await publishStart(deps, attachment);
     failpoint('start.published');
-    if (!hasEnded(await deps.runs.find(ref.runId))) return { outcome: 'started', sandbox };
+    const obsolete = findObsolete(await deps.runs.find(ref.runId), ref);
+    if (obsolete === null) return { outcome: 'started', sandbox };
     await deps.sandboxes.signal(containerId, 'SIGKILL');
     await release(attachment);
-    return alreadyEnded;
+    return obsolete;
   } catch (error) {
     await release(attachment);
     throw error;
   }
 }
 
-/** True if a run must not start, or no longer needs a sandbox. */
-const hasEnded = (run: Run | null): boolean => run === null || run.endCause !== null;
+/** Null if the run still needs this sandbox. */
+function findObsolete(run: Run | null, { generation }: SandboxRef): Obsolete | null {
+  if (run !== null && run.generation > generation) return { outcome: 'superseded' };
+  return run === null || run.endCause !== null ? { outcome: 'already_ended' } : null;
+}
 
 /** Creates the container, or finds the one that a previous attempt has created. */
 async function ensureContainer(

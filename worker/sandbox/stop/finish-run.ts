@@ -65,7 +65,7 @@ export async function finishRun(
   const { ref, turns, socket, logger } = context;
   const exit = await awaitExitAndDrain(context, watch);
   const { cause, detail, exitCode } = resolveEnd({ exit, turn: turns.last() });
-  const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+  const record = () => runs.recordCause({ ...ref, cause, detail });
   const recorded = (await retryUntilAborted(record, watch.ownership.retry)) ?? cause;
   failpoint('end.recorded');
   logger.info({ cause: recorded, exitCode, denied: socket.denials() }, 'sandbox_ended');

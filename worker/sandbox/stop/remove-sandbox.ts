@@ -1,4 +1,5 @@
 import { failpoint } from '../../../core/failpoint.ts';
+import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
@@ -22,4 +23,20 @@ export async function removeSandbox(
   if (keepSocket) return;
   await removeTree(socket);
   failpoint('remove.socket');
+}
+
+/**
+ * Removes the containers of this run's earlier generations from this host. All generations share the
+ * socket, so one that still runs would receive what is meant for the next.
+ */
+export async function removeEarlierSandboxes(
+  { sandboxes, hostId }: Pick<SandboxDeps, 'sandboxes' | 'hostId'>,
+  { runId, generation }: SandboxRef,
+): Promise<void> {
+  if (generation === 1) return;
+  const isEarlier = (one: ListedSandbox): boolean =>
+    one.hostId === hostId && one.runId === runId && one.generation < generation;
+  for (const { containerId } of (await sandboxes.list()).filter(isEarlier)) {
+    await sandboxes.remove(containerId);
+  }
 }

@@ -29,7 +29,7 @@ export function createWatchdog(
     terminateFor(violation) {
       const { cause, detail } = endReasonFor(violation, turns.last());
       logger.warn({ cause, detail }, 'watchdog_violation');
-      const record = () => runs.recordCause({ runId: ref.runId, cause, detail });
+      const record = () => runs.recordCause({ ...ref, cause, detail });
       const recorded = recording.then(() => retryUntilAborted(record, ownership.retry));
       // After a release, this process must not stop it.
       recording = recorded.catch(() => undefined);

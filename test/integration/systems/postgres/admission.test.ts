@@ -83,7 +83,7 @@ describe('the permissions of a run', () => {
     const { runId, ...run } = await scenario.run({ config: given });
     expect(run).toMatchObject({ secretFields: ['env', 'context'] });
     await stores().end(runId);
-    expect(await stores().configs.read(runId)).toBeNull();
+    expect(await stores().configs.read({ runId, generation: 1 })).toBeNull();
     expect(await stores().configs.context(runId)).toEqual({ 'user-id': 'canary-7' });
     const { rows } = await database.pool.query('select * from runs where id = $1', [runId]);
     expect(JSON.stringify(rows)).not.toContain('canary');

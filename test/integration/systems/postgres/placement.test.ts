@@ -78,11 +78,11 @@ test('a run that was admitted without a slot gets one when one is free, and keep
   const scenario = await createScenario(database.pool, testSealer);
   const first = await scenario.run();
   const waiting = await scenario.run();
-  expect(await admission().claimSlot(waiting.runId)).toBeNull();
+  expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
   await end(first.runId);
-  expect(await admission().claimSlot(waiting.runId)).toMatchObject({ hostId });
+  expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId });
   await hosts().setDraining(hostId, true);
-  expect(await admission().claimSlot(waiting.runId)).toMatchObject({ hostId });
+  expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId });
   expect(await hosts().list()).toMatchObject([{ hostId, capacity: 1, used: 1, draining: true }]);
 });
 
@@ -91,8 +91,8 @@ test('neither an ended nor an unknown run gets a slot', async () => {
   const { runId } = await scenario.run();
   await end(runId);
   await renew(newHostId(), 1);
-  expect(await admission().claimSlot(runId)).toBeNull();
-  expect(await admission().claimSlot(randomUUID())).toBeNull();
+  expect(await admission().claimSlot(runId, 0)).toBeNull();
+  expect(await admission().claimSlot(randomUUID(), 0)).toBeNull();
 });
 
 test('a flow with a runner runs only there and is rejected while it is offline', async () => {
@@ -108,7 +108,7 @@ test('a flow with a runner runs only there and is rejected while it is offline',
   expect((await scenario.run()).hostId).toBe(runner);
   const waiting = await scenario.run();
   expect(waiting.hostId).toBeNull();
-  expect(await admission().claimSlot(waiting.runId)).toBeNull();
+  expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
 });
 
 test('an offline runner is reported before the limit and after an idempotency hit', async () => {
@@ -151,7 +151,7 @@ test('forty runs that wait at once share the free slots', async () => {
   await renew(hostId, 7);
   const pools = [database.pool, second];
   const claims = await Promise.all(
-    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimSlot(runId))),
+    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimSlot(runId, 0))),
   );
   expect(claims.filter((claim) => claim?.hostId === hostId)).toHaveLength(14);
   expect(await hosts().list()).toMatchObject([{ hostId, used: 7 }]);

@@ -74,13 +74,14 @@ test('pages through the active runs, each once', async () => {
   expect([...ids(first), ...ids(second)]).toEqual(live);
 });
 
-test('finds the active runs of lost and of unknown hosts', async () => {
+test('finds the started runs of lost and of unknown hosts', async () => {
   const hosts = createHostStore(database.pool);
   await hosts.renew({ hostId: 'h', name: 'h', capacity: 2 });
   const [placed, ended] = [await scenario.run(), await scenario.run()];
   const unplaced = await scenario.run();
   expect(unplaced.hostId).toBeNull();
   await end(ended.runId);
+  await runs().markStarted(placed.runId, 1, 'idle');
   await aMinutePasses();
   expect(ids(await reconcile().runsOnLostHosts(2 * minuteMs))).toEqual([]);
   expect(ids(await reconcile().runsOnLostHosts(minuteMs))).toEqual([placed.runId]);

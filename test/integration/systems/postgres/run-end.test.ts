@@ -47,7 +47,7 @@ describe('the end', () => {
       webhook: { state: 'pending', attempts: 0, lastStatus: null },
     });
     expect(await runs().find(runId)).toEqual(ended.run);
-    expect(await configs().read(runId)).toBeNull();
+    expect(await configs().read({ runId, generation: 1 })).toBeNull();
     const finishedAt = ended.run.endedAt ?? new Date(0);
     const end = { cause: 'exited', detail: null, exitCode: 3 } as const;
     const body = webhookBody({ run: ended.run, end, finishedAt });
@@ -169,7 +169,7 @@ describe('the end', () => {
     const wrong = { runId, cause: 'exited', detail: null, exitCode: 2 ** 40 } as const;
     await expect(runs().endRun(wrong)).rejects.toThrow('out of range');
     expect(await runs().find(runId)).toEqual(before);
-    expect(await configs().read(runId)).not.toBeNull();
+    expect(await configs().read({ runId, generation: 1 })).not.toBeNull();
     expect(await createFrameStore(database.pool).takeLease(runId, 'host', 1_000)).not.toBeNull();
   });
 });

@@ -51,12 +51,13 @@ describe('a start', () => {
 
 describe('the configuration', () => {
   test('is readable until it is acknowledged, and deleted afterwards', async () => {
-    const { runId } = await scenario.run();
-    expect(await configs().read(runId)).not.toBeNull();
-    expect(await configs().read(runId)).not.toBeNull();
-    await configs().acknowledge(runId);
-    await configs().acknowledge(runId);
-    expect(await configs().read(runId)).toBeNull();
+    const run = await scenario.run();
+    const { runId } = run;
+    expect(await configs().read(run)).not.toBeNull();
+    expect(await configs().read(run)).not.toBeNull();
+    expect(await configs().acknowledge(run)).toBe(true);
+    expect(await configs().acknowledge(run)).toBe(true);
+    expect(await configs().read(run)).toBeNull();
     expect(await runs().sandboxPlan(runId)).toMatchObject({ config: null });
     expect(await runs().sandboxPlan(randomUUID())).toBeNull();
   });

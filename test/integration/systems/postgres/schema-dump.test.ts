@@ -35,7 +35,7 @@ function dumpSchema(): string {
   const args = [...options, `--dbname=${database.url}`];
   const dump = execFileSync(pgDump, args, { encoding: 'utf8' });
   return dump
-    .replaceAll(/^CREATE FUNCTION .*?^\$\$;$/gms, '')
+    .replaceAll(/^CREATE FUNCTION .*?^\$\w*\$;$/gms, '')
     .replaceAll(/^(?:--|SET |SELECT pg_catalog|\\|CREATE SCHEMA |COMMENT ON SCHEMA ).*$/gm, '')
     .replaceAll(/\n{2,}/g, '\n\n')
     .trimStart();

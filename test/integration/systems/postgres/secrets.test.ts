@@ -84,6 +84,6 @@ test('a secret of one run does not open for another', async () => {
     [one.runId, two.runId],
   );
   const configs = createRunConfigStore(database.pool, testSealer);
-  expect(await configs.read(one.runId)).not.toBeNull();
-  await expect(configs.read(two.runId)).rejects.toThrow();
+  expect(await configs.read(one)).not.toBeNull();
+  await expect(configs.read(two)).rejects.toThrow();
 });

@@ -64,7 +64,7 @@ test('the agent receives all of it, and none of it stays on disk, in the engine 
   const byOthers = found.filter((path) => !path.startsWith(spool) && !path.startsWith(transcripts));
   expect(byOthers).toEqual([]);
   expect(fixture.logged.join('')).not.toMatch(/canary|operator-key/);
-  expect(await createRunConfigStore(database.pool, testSealer).read(ref.runId)).toBeNull();
+  expect(await createRunConfigStore(database.pool, testSealer).read(ref)).toBeNull();
 });
 
 test('the network of a run is that of its flow and of the run’s servers, also after a restart', async () => {

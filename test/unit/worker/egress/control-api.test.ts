@@ -11,7 +11,7 @@ test('returns the configuration until it is acknowledged, then never again', asy
       config: () => Promise.resolve(acknowledged ? null : config),
       acknowledge: () => {
         acknowledged = true;
-        return Promise.resolve();
+        return Promise.resolve(true);
       },
     },
   });
@@ -21,6 +21,12 @@ test('returns the configuration until it is acknowledged, then never again', asy
   const ack = await callSocket(socketPath, { method: 'POST', path: '/control/config/ack' });
   expect(ack.status).toBe(204);
   expect(await call()).toMatchObject({ status: 410, body: '' });
+});
+
+test('a sandbox that was superseded learns it from its acknowledgement', async () => {
+  const { socketPath } = await serveRun({ handlers: { acknowledge: async () => false } });
+  const ack = await callSocket(socketPath, { method: 'POST', path: '/control/config/ack' });
+  expect(ack.status).toBe(410);
 });
 
 test('a configuration that cannot be read is a retryable error, not the end', async () => {

@@ -41,7 +41,7 @@ export async function serveRun({
     policy: { policy: 'limited', hosts: [] },
     projectModel: () => Promise.resolve(null),
     config: () => Promise.resolve(null),
-    acknowledge: () => Promise.resolve(),
+    acknowledge: () => Promise.resolve(true),
     nextMessage: () => Promise.resolve({ kind: 'none' }),
     exited: () => {},
     onDenied: (denial) => void denials.push(denial),

@@ -53,7 +53,7 @@ begin
       using errcode = 'no_data_found';
   end if;
   if flow.runner is not null and not exists (
-    select from hosts h where h.id = flow.runner and h.last_seen > at - host_stale_after
+    select from hosts h where h.id = flow.runner and is_live(h, at - host_stale_after)
   ) then
     reason := 'RUNNER_OFFLINE';
     return next;

@@ -1,21 +1,43 @@
--- Assigns a host to a run that was admitted while every host was full. Returns the run's host if it
--- has one already, and null if every host is still full or the run has ended without one.
-create or replace function claim_slot(p_run_id uuid, p_stale_after interval) returns text
+-- Assigns a host to the sandbox of a plain run after number `p_after`; 0 for the first one. A run that
+-- was admitted while every host was full gets a host. A run whose host does not start sandbox number
+-- `p_after` moves to another one: the next generation supersedes the sandbox that the first host may
+-- still start, and that host no longer holds the lease of the log. A run that may have been
+-- started, and one whose flow is bound to its host, stays. A run also stays if its host is live and
+-- no other one has a free slot. A second call returns what the first one assigned. `host_id` is null
+-- while every host is full, and if the run has ended without one.
+create or replace function claim_slot(p_run_id uuid, p_after integer, p_stale_after interval)
+returns table (host_id text, generation integer)
 language plpgsql volatile as $$
 declare
   run runs;
   pinned_host text;
+  other_host text;
 begin
-  perform from projects where id = (select r.project_id from runs r where r.id = p_run_id)
+  perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
     for no key update;
+  -- The log before the run, as every writer of a log does.
+  perform from run_logs l where l.run_id = p_run_id for update;
   perform lock_placement();
-  select * into run from runs where id = p_run_id for no key update;
-  if run.host_id is not null or run.ended_at is not null then
-    return run.host_id;
-  end if;
+  select * into run from runs r where r.id = p_run_id for no key update;
   select f.runner into pinned_host from flows f where f.id = run.flow_id;
-  update runs set host_id = pick_host(pinned_host, p_stale_after, db_clock())
-    where id = p_run_id returning host_id into run.host_id;
-  return run.host_id;
+  if run.ended_at is null and run.host_id is null then
+    update runs r set host_id = pick_host(pinned_host, p_stale_after, db_clock())
+      where r.id = p_run_id returning r.* into run;
+  elsif run.generation <= p_after and pinned_host is null and is_unstarted(run) then
+    other_host := pick_host(null, p_stale_after, db_clock(), run.host_id);
+    if other_host is not null or not exists (
+      select from hosts h where h.id = run.host_id and is_live(h, db_clock() - p_stale_after)
+    ) then
+      update runs r set host_id = other_host, generation = p_after + 1
+        where r.id = p_run_id returning r.* into run;
+      update run_logs l
+        set generation = run.generation, lease_token = l.lease_token + 1,
+            lease_owner = null, lease_expires_at = null
+        where l.run_id = p_run_id;
+    end if;
+  end if;
+  host_id := run.host_id;
+  generation := run.generation;
+  return next;
 end
 $$;

@@ -1,8 +1,10 @@
 -- The host with the most free slots; null when none has one. `pinned_host` restricts the choice to one
--- host, and `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
--- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
--- running.
-create or replace function pick_host(pinned_host text, stale_after interval, at timestamptz)
+-- host, `excluded_host` is never chosen, and `stale_after` is the age of a heartbeat from which a host
+-- gets nothing new. Call with the placement lock held. In plpgsql because that caches the plan, and
+-- planning takes longer than running.
+create or replace function pick_host(
+  pinned_host text, stale_after interval, at timestamptz, excluded_host text default null
+)
 returns text language plpgsql volatile as $$
 begin
   return (
@@ -13,9 +15,10 @@ begin
       from runs r where r.host_id = h.id and occupies_slot(r)
     ) slots
     where not h.draining
-      and h.last_seen > at - stale_after
+      and is_live(h, at - stale_after)
       and slots.free > 0
       and (pinned_host is null or h.id = pinned_host)
+      and h.id is distinct from excluded_host
     order by slots.free desc, h.id
     limit 1
   );

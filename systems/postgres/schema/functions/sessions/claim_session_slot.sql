@@ -12,6 +12,8 @@ declare
 begin
   perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
     for no key update;
+  -- The log before the run, as every writer of a log does.
+  perform from run_logs l where l.run_id = p_run_id for update;
   perform lock_placement();
   select * into run from runs r where r.id = p_run_id for no key update;
   if run.end_cause is not null then
@@ -29,6 +31,10 @@ begin
     update runs r
       set holds_slot = true, host_id = null, generation = greatest(r.generation, p_after + 1)
       where r.id = p_run_id returning r.* into run;
+    -- The host of an earlier sandbox writes nothing more, and the next one need not wait for its lease.
+    update run_logs l
+      set lease_token = l.lease_token + 1, lease_owner = null, lease_expires_at = null
+      where l.run_id = p_run_id and l.lease_owner is not null;
     select f.runner into pinned_host from flows f where f.id = run.flow_id;
     select s.last_host_id into last_host from sessions s where s.run_id = p_run_id;
     if last_host is not null and (pinned_host is null or pinned_host = last_host) then

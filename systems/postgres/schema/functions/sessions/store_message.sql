@@ -48,7 +48,7 @@ begin
   if not run.holds_slot then
     select * into flow from flows f where f.id = run.flow_id;
     if flow.runner is not null and not exists (
-      select from hosts h where h.id = flow.runner and h.last_seen > db_clock() - p_stale_after
+      select from hosts h where h.id = flow.runner and is_live(h, db_clock() - p_stale_after)
     ) then
       outcome := 'RUNNER_OFFLINE';
       current := null;

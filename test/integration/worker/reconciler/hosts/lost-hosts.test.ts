@@ -9,11 +9,12 @@ beforeEach(async () => {
   fixture = createReconcilerFixture(database);
 });
 
-describe('a host without a heartbeat for long', () => {
+describe('a host without a heartbeat for long, with a run that was started', () => {
   async function runOnSilentHost() {
     await fixture.hosts.renew({ hostId: 'silent', name: 'silent', capacity: 4 });
     const run = await fixture.started(await scenario.run());
     expect(run.hostId).toBe('silent');
+    await fixture.runs.markStarted(run.runId, 1, 'idle');
     await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
     return run;
   }

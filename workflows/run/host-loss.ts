@@ -1,0 +1,20 @@
+import { setHandler } from '@temporalio/workflow';
+import { hostLostSignal } from '../shared/signals.ts';
+
+/** Sandboxes up to this number are on hosts that stop, drain or are lost; 0 if none is. */
+export interface HostLoss {
+  throughGeneration: number;
+}
+
+/** A signal that arrives after the sandbox was started has no effect. */
+export function listenForHostLoss(): HostLoss {
+  const loss: HostLoss = { throughGeneration: 0 };
+  setHandler(
+    hostLostSignal,
+    ({ generation }) => {
+      loss.throughGeneration = Math.max(loss.throughGeneration, generation);
+    },
+    { description: 'The host of this sandbox stops, drains or is lost. Start it on another host.' },
+  );
+  return loss;
+}
