@@ -1,3 +1,4 @@
+import { costUsdOf } from './metering/call-cost.ts';
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
@@ -26,7 +27,7 @@ export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
     ...(error === null ? {} : { error }),
     exitCode: end.exitCode,
     result: run.result,
-    costUsd: run.costUsd,
+    costUsd: costUsdOf(run.spending),
     usage: run.usage,
     labels: run.labels,
   });

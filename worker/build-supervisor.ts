@@ -22,6 +22,7 @@ import { createSelfFence } from './host/self-fence.ts';
 import {
   instrumentFrames,
   instrumentTurns,
+  modelCallObserver,
   runObserver,
   type Telemetry,
 } from './instrumentation.ts';
@@ -70,6 +71,8 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
     ...sandboxStores(pool, sealer),
     turns,
+    modelPrices: config.modelPrices,
+    onModelCall: modelCallObserver(telemetry.metrics, config.modelPrices),
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
     bounds: config.sandboxLimits,

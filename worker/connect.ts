@@ -10,6 +10,7 @@ import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
+import { createLedgerStore } from '../systems/postgres/runs/ledger-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
@@ -61,6 +62,7 @@ export function sandboxStores(pool: Pool, sealer: Sealer) {
     flows: createFlowStore(pool, sealer),
     sessions: createSessionStore(pool, sealer),
     projects: createProjectStore(pool, sealer),
+    ledger: createLedgerStore(pool),
     blobs: createBlobStore(pool),
   };
 }

@@ -1,6 +1,9 @@
 // Logs and counts what happens to runs. Each function wraps a module that knows neither logs nor metrics.
 
 import type { Logger } from 'pino';
+import { dayOf } from '../core/agent/usage.ts';
+import type { LedgerEntry } from '../core/metering/ledger-entry.ts';
+import { findPrice, type PriceList, plainModelName } from '../core/metering/model-prices.ts';
 import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
@@ -87,6 +90,16 @@ export function instrumentWebhooks(send: WebhookSender, metrics: WorkerMetrics):
   };
 }
 
+/** Models without a price have one label, because agents choose their names. */
+export function modelCallObserver(metrics: WorkerMetrics, prices: PriceList) {
+  return (call: LedgerEntry): void => {
+    const name = plainModelName(call.model);
+    const day = dayOf(call.startedAt);
+    const isKnown = findPrice(name, { prices, day }) !== null;
+    metrics.modelCall(call, isKnown ? name : 'other');
+  };
+}
+
 function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'blocked' {
   if (sent.outcome !== 'answered') return sent.outcome;
   return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
@@ -99,6 +112,7 @@ interface WorkerMetrics {
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
+  modelCall(call: LedgerEntry, modelLabel: string): void;
 }
 
 export const noopMetrics: WorkerMetrics = {
@@ -108,4 +122,5 @@ export const noopMetrics: WorkerMetrics = {
   batchStored: () => undefined,
   sandboxStart: () => undefined,
   webhookAttempt: () => undefined,
+  modelCall: () => undefined,
 };

@@ -1,3 +1,4 @@
+import { costUsdOf } from '../../core/metering/call-cost.ts';
 import { errorOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { RunRecord } from './run-schema.ts';
@@ -22,7 +23,7 @@ export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord 
     result: run.result,
     structuredOutput: parsed(run.structuredOutput),
     usage: run.usage,
-    costUsd: run.costUsd,
+    costUsd: costUsdOf(run.spending),
     numTurns: run.numTurns,
     createdBy: run.createdBy,
     webhook: run.webhook,

@@ -1,17 +1,14 @@
 import { type JsonObject, jsonText, objectIn, textIn } from '../json.ts';
 import type { EndCause } from '../runs/end-cause.ts';
-import type { Usage } from '../runs/run.ts';
 import { stripUnstorable } from '../sanitize-text.ts';
 
-/** The agent's report at the end of a turn. */
+/** The agent's report at the end of a turn. Its `usage` and `total_cost_usd` are not used. */
 export interface TurnResult {
   isError: boolean;
   subtype: string;
   result: string | null;
   /** JSON text. */
   structuredOutput: string | null;
-  usage: Usage;
-  costUsd: number | null;
   numTurns: number;
   /** The turn had no message: a background task of the agent ended. */
   isUnprompted: boolean;
@@ -28,41 +25,22 @@ export function readTurnResult(line: JsonObject): TurnResult {
     subtype,
     result: result === null ? null : stripUnstorable(result),
     structuredOutput: structuredOutputOf(line),
-    usage: readUsage(objectIn(line, 'usage')),
-    costUsd: readCost(line.total_cost_usd),
     numTurns: readCount(line.num_turns, turnsMax),
     isUnprompted: textIn(objectIn(line, 'origin'), 'kind') === 'task-notification',
     cause: causeOf(subtype),
   };
 }
 
-const tokensMax = 1e12;
 const turnsMax = 1e6;
-const costMaxUsd = 1e9;
 
 function structuredOutputOf(line: JsonObject): string | null {
   const value = line.structured_output;
   return value === undefined || value === null ? null : jsonText(value);
 }
 
-function readUsage(usage: JsonObject): Usage {
-  return {
-    inputTokens: readCount(usage.input_tokens, tokensMax),
-    outputTokens: readCount(usage.output_tokens, tokensMax),
-    cacheReadInputTokens: readCount(usage.cache_read_input_tokens, tokensMax),
-    cacheCreationInputTokens: readCount(usage.cache_creation_input_tokens, tokensMax),
-  };
-}
-
 function readCount(value: unknown, max: number): number {
   if (typeof value !== 'number' || !(value > 0)) return 0;
   return Math.floor(Math.min(value, max));
-}
-
-/** Rounds away floating-point noise of the agent's sums, such as 0.30000000000000004. */
-function readCost(value: unknown): number | null {
-  if (typeof value !== 'number' || !(value >= 0)) return null;
-  return Math.round(Math.min(value, costMaxUsd) * 1e6) / 1e6;
 }
 
 function causeOf(subtype: string): EndCause | null {

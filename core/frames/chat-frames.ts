@@ -58,12 +58,12 @@ export function createChatReader(sessionId: string, initial: PendingTurn | null)
 
 function endOf({ messageId, uuid, isAccepted }: PendingTurn, facts: RunFacts): TurnEnd | null {
   if (facts.turn !== undefined && isAccepted && !facts.turn.isUnprompted) {
-    const { isError, result: reply, usage, costUsd } = facts.turn;
-    return { messageId, exitCode: isError ? 1 : 0, reply, usage, costUsd };
+    const { isError, result: reply } = facts.turn;
+    return { messageId, exitCode: isError ? 1 : 0, reply };
   }
   // Completed without a result: the agent took the message for a duplicate.
   if (facts.completed !== uuid) return null;
-  return { messageId, exitCode: 1, reply: null, usage: null, costUsd: null };
+  return { messageId, exitCode: 1, reply: null };
 }
 
 /** The agent's text for the user, without that of its subagents. */

@@ -6,7 +6,7 @@ import { readUsage } from './answer-usage.ts';
 import type { TokenCounts } from './token-counts.ts';
 
 /** What an answer has said so far. */
-interface Answer {
+export interface Answer {
   /** The model that answered; null if the answer does not name it. */
   model: string | null;
   /** Null if the answer reports no usage. */
@@ -15,10 +15,14 @@ interface Answer {
   isComplete: boolean;
 }
 
-interface AnswerReader {
+export interface AnswerReader {
+  /** The answer arrives in events, while the model writes it. */
+  isStream: boolean;
   /** The next part, one character per byte. The fields that are read have no other characters. */
   push(part: string): void;
   answer(): Answer;
+  /** The usage is final, although more of the answer may follow. */
+  isComplete(): boolean;
 }
 
 /** Longer lines and bodies are not read; the API's own are much shorter. */
@@ -38,10 +42,10 @@ export function createAnswerReader(
     : createBodyReader(bounds);
 }
 
-const unread: Answer = { model: null, tokens: null, isComplete: false };
+export const unreadAnswer: Answer = { model: null, tokens: null, isComplete: false };
 
 function createStreamReader({ lineChars }: ReaderBounds): AnswerReader {
-  let answer = unread;
+  let answer = unreadAnswer;
   let line = '';
   let isTooLong = false;
 
@@ -52,6 +56,7 @@ function createStreamReader({ lineChars }: ReaderBounds): AnswerReader {
   }
 
   return {
+    isStream: true,
     push(part) {
       const [first = '', ...rest] = part.split('\n');
       for (const [index, piece] of [first, ...rest].entries()) {
@@ -61,6 +66,7 @@ function createStreamReader({ lineChars }: ReaderBounds): AnswerReader {
       }
     },
     answer: () => answer,
+    isComplete: () => answer.isComplete,
   };
 }
 
@@ -93,6 +99,7 @@ function createBodyReader({ bodyChars }: ReaderBounds): AnswerReader {
   let length = 0;
 
   return {
+    isStream: false,
     push(part) {
       length += part.length;
       if (length > bodyChars) parts.length = 0;
@@ -100,10 +107,12 @@ function createBodyReader({ bodyChars }: ReaderBounds): AnswerReader {
     },
     answer() {
       const body = length > bodyChars ? null : parseObject(parts.join(''));
-      if (body === null) return unread;
+      if (body === null) return unreadAnswer;
       const message = readMessage(body);
       return { ...message, isComplete: message.tokens !== null };
     },
+    // Known only at the end of the body.
+    isComplete: () => false,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { RunSpending } from './ledger-entry.ts';
 import type { ModelPrice } from './model-prices.ts';
 import { promptTokens, type TokenCounts } from './token-counts.ts';
 
@@ -38,3 +39,7 @@ function ratesFor({ longPrompt, ...rates }: ModelPrice, prompt: number) {
 
 /** With six decimals. */
 export const usdOf = (nanos: number): number => Math.round(nanos / 1_000) / 1e6;
+
+/** As clients see it: null if it is unknown, and before the first call. */
+export const costUsdOf = ({ cost }: Pick<RunSpending, 'cost'>): number | null =>
+  cost === null ? null : usdOf(cost);

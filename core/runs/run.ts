@@ -1,3 +1,4 @@
+import type { RunSpending } from '../metering/ledger-entry.ts';
 import type { EndCause } from './end-cause.ts';
 import type { SecretField } from './run-config.ts';
 
@@ -53,7 +54,7 @@ export interface Run {
   result: string | null;
   structuredOutput: string | null;
   usage: Usage;
-  costUsd: number | null;
+  spending: RunSpending;
   numTurns: number;
   createdBy: { keyName: string; createdBy: string };
   webhook: { state: WebhookState; attempts: number; lastStatus: number | null };

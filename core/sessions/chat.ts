@@ -1,5 +1,3 @@
-import type { Usage } from '../runs/run.ts';
-
 /** A message that the agent is to process. Its UUID is new in every sandbox. */
 export interface PendingTurn {
   messageId: string;
@@ -26,9 +24,6 @@ export interface TurnEnd {
   exitCode: 0 | 1;
   /** Null if the agent reported none. */
   reply: string | null;
-  usage: Usage | null;
-  /** The agent's running total. */
-  costUsd: number | null;
 }
 
 /** The `data` of `turn_end`, with the error that failed the turn. */

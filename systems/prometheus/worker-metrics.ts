@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { endCauses } from '../../core/runs/end-cause.ts';
+import { createModelMetrics } from './model-metrics.ts';
 import {
   type CountedPool,
   callSeconds,
@@ -19,6 +20,7 @@ export function createWorkerMetrics() {
     ...createFrameMetrics(registry),
     ...createSandboxMetrics(registry),
     ...createWebhookMetrics(registry),
+    ...createModelMetrics(registry),
     ...createLogMetrics(registry),
     watch({ pool, ...slots }: { pool: CountedPool } & HostSlots): void {
       exportPool(registry, pool);

@@ -34,7 +34,7 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     result: null,
     structuredOutput: null,
     usage: noUsage,
-    costUsd: null,
+    spending: { calls: 0, cost: null },
     numTurns: 0,
     createdBy: { keyName: 'ci', createdBy: 'ana' },
     webhook: { state: 'none', attempts: 0, lastStatus: null },

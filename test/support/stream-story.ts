@@ -13,7 +13,12 @@ export const story = {
 export function storyPrompt(): string {
   const { greeting, file, content, farewell } = story;
   const path = `/workspace/${file}`;
-  const agent = [{ say: greeting }, { write: { path, content } }, { say: farewell }];
+  const agent = [
+    { callModel: 'Hello.' },
+    { say: greeting },
+    { write: { path, content } },
+    { say: farewell },
+  ];
   const model = [
     { text: greeting },
     { tool: 'Write', input: { file_path: path, content } },

@@ -103,7 +103,8 @@ describe('a run over HTTP', patiently, () => {
 
 describe('the webhook of a run', patiently, () => {
   it('is sent once, with all documented fields and a valid signature', async () => {
-    const { runId } = await triggerWithCallback(receiver, [{ say: 'done' }], { who: 'Zoë €' });
+    const steps = [{ callModel: 'Hi.' }, { say: 'done' }];
+    const { runId } = await triggerWithCallback(receiver, steps, { who: 'Zoë €' });
     await service.untilEnded(runId);
     const settled = await untilWebhook(runId, 'delivered');
     expect(settled.webhook).toEqual({ state: 'delivered', attempts: 1, lastStatus: 204 });

@@ -46,7 +46,8 @@ describe('a session over HTTP', patiently, () => {
   });
 
   it('answers with the turn if asked to wait, and opens a session without an id', async () => {
-    const body = { message: saying('Hello.'), stream: false };
+    const message = script([{ callModel: 'Hi.' }, { say: 'Hello.' }]);
+    const body = { message, stream: false };
     const answer = await service.call('POST', chatPath(), { body });
     expect(answer).toMatchObject({ status: 200, data: { text: 'Hello.', exitCode: 0 } });
     expect(answer.data['usage']).toMatchObject({ outputTokens: expect.any(Number) as number });
@@ -61,17 +62,23 @@ describe('a session over HTTP', patiently, () => {
   });
 
   it('costs the sum of its turns, without rounding errors', async () => {
-    const pay = async (costUsd: number, to: object = {}) => {
-      const body = { message: script([{ costUsd }, { say: 'Paid.' }]), stream: false, ...to };
+    const pay = async (outputTokens: number, to: object = {}) => {
+      const usage = { input_tokens: 0, output_tokens: outputTokens };
+      const callModel = `@model ${JSON.stringify([{ usage }, { text: 'Paid.' }])}`;
+      // What the agent says of its cost changes no figure.
+      const message = script([{ callModel }, { costUsd: 99 }, { say: 'Paid.' }]);
+      const body = { message, stream: false, ...to };
       return (await service.call('POST', chatPath(), { body })).data;
     };
-    const first = await pay(0.1);
+    const first = await pay(5_000);
     const sessionId = String(first['sessionId']);
-    const second = await pay(0.2, { sessionId });
+    const second = await pay(10_000, { sessionId });
     const run = await service.readRun(String(first['runId']));
-    const costs = [first['costUsd'], second['costUsd'], run.costUsd].map(Number);
-    expect(costs.map(String)).toEqual(costs.map((usd) => String(Number(usd.toFixed(6)))));
-    expect(run.costUsd).toBeGreaterThan(0.3);
+    expect([first['costUsd'], second['costUsd'], run.costUsd]).toEqual([0.1, 0.2, 0.3]);
+    const outputs = [first['usage'], second['usage'], run.usage];
+    expect(outputs).toMatchObject(
+      [5_000, 10_000, 15_000].map((outputTokens) => ({ outputTokens })),
+    );
     await service.call('DELETE', pathOf({ sessionId }));
   });
 

@@ -46,11 +46,11 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     expect(results).toHaveLength(2);
     expect(run).toMatchObject({
       result: results[1]?.['result'],
-      costUsd: results[1]?.['total_cost_usd'],
       numTurns: sum(results.map((one) => one['num_turns'])),
     });
-    const usages = results.map((one) => one['usage'] as Record<string, number>); // its own shape
-    expect(run.usage['inputTokens']).toBe(sum(usages.map((one) => one['input_tokens'])));
+    // The scripted agent calls no model. The real one knows the same prices.
+    if (agent === 'scripted') expect(run.costUsd).toBeNull();
+    else expect(run.costUsd).toBeCloseTo(Number(results[1]?.['total_cost_usd']), 5);
     expect(statusesOf(events)).toEqual(['working', 'idle', 'working', 'idle']);
   });
 

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
 import { type ControlHandlers, handleControlApi } from './control-api.ts';
+import type { CallMeter } from './model/call-meter.ts';
 import {
   createGateway,
   type ModelProxy,
@@ -32,11 +33,12 @@ export interface EgressHandlers extends ControlHandlers {
   policy: EgressPolicy;
   /** The model upstream of the run's project. Null selects the service's. */
   projectModel: ProjectModelSource;
+  meter: CallMeter;
   /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(denial: Denial & { count: number }): void;
 }
 
-export interface RunEgress {
+interface RunEgress {
   close(): Promise<void>;
 }
 
@@ -78,8 +80,11 @@ export function createEgress(deps: EgressDeps): Egress {
     async listen(socketPath, handlers) {
       const { logger } = handlers;
       const onDenied = createDenialLog(handlers);
-      const { projectModel } = handlers;
-      const model = gateway.forRun({ logger, policy: handlers.policy.policy, projectModel });
+      const { projectModel, meter } = handlers;
+      const model = gateway.forRun({
+        ...{ logger, projectModel, meter },
+        policy: handlers.policy.policy,
+      });
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import { limits } from '../../core/limits.ts';
+import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
+import type { PriceList } from '../../core/metering/model-prices.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
@@ -9,6 +11,7 @@ import type { BlobStore } from '../../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../../systems/postgres/files/file-store.ts';
 import type { FrameStore } from '../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
+import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { SessionStore } from '../../systems/postgres/sessions/session-store.ts';
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
@@ -48,6 +51,11 @@ export interface SandboxDeps {
     | 'rejectTurn'
   >;
   projects: Pick<ProjectStore, 'readModel'>;
+  ledger: LedgerStore;
+  /** Besides the list prices. */
+  modelPrices: PriceList;
+  /** Called once per call of the model, when it has ended. */
+  onModelCall(call: LedgerEntry): void;
   frames: Pick<FrameStore, 'takeLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'>;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
   interactions: Pick<InteractionStore, 'record' | 'open'>;

@@ -181,7 +181,7 @@ async function detach({ lease, exit, socket, spool }: SandboxContext, output: Ou
   exit.stop();
   output.tree.stop();
   output.tail.stop();
-  await output.tail.done.catch(() => undefined);
-  await socket.egress.close();
+  // The tail may wait for the ledger, which the socket does for a limited time.
+  await Promise.all([output.tail.done.catch(() => undefined), socket.close()]);
   await spool.close();
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { limits } from '../../../core/limits.ts';
-import { noUsage, type Run } from '../../../core/runs/run.ts';
+import { costUsdOf } from '../../../core/metering/call-cost.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import { type App, type Caller, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
@@ -123,7 +124,7 @@ async function waitForTurn(
     waitForTurnEnd(deps, { runId, messageId, timeoutMs, signal, log }),
   );
   if (end === null) return null;
-  const { exitCode, error, reply: text, usage, costUsd } = end;
+  const { exitCode, error, reply: text, usage } = end;
   const outcome = error === null ? { exitCode } : { exitCode, error };
-  return { text: text ?? '', ...outcome, usage: usage ?? noUsage, costUsd };
+  return { text: text ?? '', ...outcome, usage, costUsd: costUsdOf(end) };
 }

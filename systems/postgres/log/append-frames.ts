@@ -15,7 +15,7 @@ import type { Db } from '../client/pool.ts';
 /** What a batch implies about its run. At most one turn: cut a batch after a result. */
 interface RunUpdate {
   agentStatus?: AgentStatus;
-  turn?: Pick<TurnResult, 'result' | 'structuredOutput' | 'usage' | 'costUsd' | 'numTurns'>;
+  turn?: Pick<TurnResult, 'result' | 'structuredOutput' | 'numTurns'>;
 }
 
 export interface Batch {
@@ -45,7 +45,7 @@ export type Appended =
   /** Another process has the lease, or the run has ended: stop writing. */
   | { outcome: 'fenced' };
 
-/** A further CTE of the statement, with values from $21 on. */
+/** A further CTE of the statement, with values from $16 on. */
 interface ExtraCte {
   /** The name under which the whole statement is prepared. */
   name: string;
@@ -102,7 +102,7 @@ async function findStoredBatch(db: Db, batch: Batch): Promise<AdvancedRow | null
   return rows[0] ?? null;
 }
 
-/** $1 to $15 of both statements below. */
+/** $1 to $10 of both statements below. */
 function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpdate): unknown[] {
   return [
     runId,
@@ -114,11 +114,6 @@ function valuesOf(runId: string, frames: Frame[], { agentStatus, turn }: RunUpda
     turn !== undefined,
     turn?.result == null ? null : stripUnstorable(turn.result),
     turn?.structuredOutput == null ? null : storableJson(turn.structuredOutput),
-    turn?.usage.inputTokens ?? 0,
-    turn?.usage.outputTokens ?? 0,
-    turn?.usage.cacheReadInputTokens ?? 0,
-    turn?.usage.cacheCreationInputTokens ?? 0,
-    turn?.costUsd ?? null,
     turn?.numTurns ?? 0,
   ];
 }
@@ -132,9 +127,8 @@ function joinLines(values: string[]): string {
 }
 
 /**
- * Usage and turns are added up. The cost is the agent's running total and replaces the last one.
- * The structured output is kept, because a turn that the agent starts itself has none. An agent may
- * report any number, so the sums stop before their columns overflow.
+ * Turns are added up. The structured output is kept, because a turn that the agent starts itself has
+ * none. An agent may report any number, so the sum stops before its column overflows.
  */
 const appendStatement = (advance: string, beside?: string): string => `
   with advanced as (${advance} returning last_seq, db_clock() as at),
@@ -150,12 +144,7 @@ const appendStatement = (advance: string, beside?: string): string => `
     set agent_status = coalesce($6::text, r.agent_status),
         result = case when $7::boolean then $8::text else r.result end,
         structured_output = coalesce($9::text, r.structured_output),
-        input_tokens = least(r.input_tokens + $10::bigint, 9e15),
-        output_tokens = least(r.output_tokens + $11::bigint, 9e15),
-        cache_read_input_tokens = least(r.cache_read_input_tokens + $12::bigint, 9e15),
-        cache_creation_input_tokens = least(r.cache_creation_input_tokens + $13::bigint, 9e15),
-        cost_usd = coalesce($14::double precision, r.cost_usd),
-        num_turns = least(r.num_turns + $15::bigint, 2e9)
+        num_turns = least(r.num_turns + $10::bigint, 2e9)
     from advanced
     where r.id = $1 and ($6::text is not null or $7::boolean)
     returning r.id
@@ -164,10 +153,10 @@ const appendStatement = (advance: string, beside?: string): string => `
 
 const advanceByBatch = `
   update run_logs
-  set byte_offset = $19, last_seq = last_seq + $2, agent_state = coalesce($20, agent_state),
-      last_batch_offset = $18, last_batch_seq = last_seq + $2
-  where run_id = $1 and lease_token = $16 and generation = $17 and byte_offset = $18 and not is_final`;
+  set byte_offset = $14, last_seq = last_seq + $2, agent_state = coalesce($15, agent_state),
+      last_batch_offset = $13, last_batch_seq = last_seq + $2
+  where run_id = $1 and lease_token = $11 and generation = $12 and byte_offset = $13 and not is_final`;
 
 const advanceByOwn = `
   update run_logs set last_seq = last_seq + $2
-  where run_id = $1 and not is_final and ($16::bigint is null or lease_token = $16)`;
+  where run_id = $1 and not is_final and ($11::bigint is null or lease_token = $11)`;

@@ -23,38 +23,29 @@ export function appendTurnFrames(
     turnEnd?.messageId ?? null,
     turnEnd?.exitCode ?? null,
     turnEnd?.reply == null ? null : stripUnstorable(turnEnd.reply),
-    turnEnd?.usage == null ? null : JSON.stringify(turnEnd.usage),
-    turnEnd?.costUsd ?? null,
   ];
   return appendFrames(db, batch, { name: 'append_turn', part: chatUpdates, values });
 }
 
 /**
- * A message may start and end in one batch, so one update does both. The cost of the turn is the
- * increase of the agent's running total, rounded like the total. The update of the session waits
+ * A message may start and end in one batch, so one update does both. The update of the session waits
  * for that of the run, because Postgres runs CTEs in any order: storing a message locks the run
  * before the session, and the opposite order would deadlock.
  */
-const ends = '(m.id = $22::uuid and m.ended_at is null)';
+const ends = '(m.id = $17::uuid and m.ended_at is null)';
 const chatUpdates = `
   message_update as (
     update session_messages m
-    set is_accepted = m.is_accepted or coalesce(m.id = $21::uuid, false),
+    set is_accepted = m.is_accepted or coalesce(m.id = $16::uuid, false),
         ended_at = case when ${ends} then advanced.at else m.ended_at end,
-        exit_code = case when ${ends} then $23::integer else m.exit_code end,
-        reply = case when ${ends} then $24::text else m.reply end,
-        usage = case when ${ends} then $25::text else m.usage end,
-        cost_usd = case
-          when ${ends} is not true then m.cost_usd
-          when $26::double precision < s.total_cost_usd then $26
-          else round(($26 - s.total_cost_usd)::numeric, 6)::double precision
-        end
-    from sessions s, advanced
-    where m.id in ($21::uuid, $22::uuid) and s.run_id = m.run_id
+        exit_code = case when ${ends} then $18::integer else m.exit_code end,
+        reply = case when ${ends} then $19::text else m.reply end
+    from advanced
+    where m.id in ($16::uuid, $17::uuid)
   ),
   session_update as (
     update sessions s
-    set idle_since = advanced.at, total_cost_usd = coalesce($26::double precision, s.total_cost_usd)
+    set idle_since = advanced.at
     from advanced
-    where s.run_id = $1 and $22::uuid is not null and (select count(*) from run_update) >= 0
+    where s.run_id = $1 and $17::uuid is not null and (select count(*) from run_update) >= 0
   )`;

@@ -1,6 +1,8 @@
-import type { ModelCall, RunSpending } from '../../../core/metering/model-call.ts';
+import type { LedgerEntry, RunSpending } from '../../../core/metering/ledger-entry.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import type { Db, Pool } from '../client/pool.ts';
+
+export type LedgerStore = ReturnType<typeof createLedgerStore>;
 
 /** The calls of the model, with their cost. */
 export function createLedgerStore(pool: Pool) {
@@ -9,14 +11,14 @@ export function createLedgerStore(pool: Pool) {
      * Adds calls of one run, and returns what the run has spent. Safe to repeat: each call is added
      * once. Null if the run was deleted.
      */
-    record: (runId: string, calls: readonly ModelCall[]) => recordCalls(pool, runId, calls),
+    record: (runId: string, calls: readonly LedgerEntry[]) => recordCalls(pool, runId, calls),
   };
 }
 
 async function recordCalls(
   db: Db,
   runId: string,
-  calls: readonly ModelCall[],
+  calls: readonly LedgerEntry[],
 ): Promise<RunSpending | null> {
   const { rows } = await db.query<RunSpending>({
     name: 'record_model_calls',
@@ -27,7 +29,7 @@ async function recordCalls(
 }
 
 /** By the columns of the table. */
-const rowOf = ({ tokens, price, ...call }: ModelCall) => ({
+const rowOf = ({ tokens, price, ...call }: LedgerEntry) => ({
   id: call.callId,
   message_id: call.messageId,
   model: stripUnstorable(call.model),

@@ -14,7 +14,7 @@ export const listedColumns = `
   r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
   r.ended_at, r.deleted_at, r.end_cause, r.end_detail, r.exit_code, r.result, r.structured_output,
   r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
-  r.cost_usd, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
+  r.model_calls, r.cost_nanos, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
   r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
   r.holds_slot, r.request_id`;
@@ -54,7 +54,8 @@ export interface RunRow {
   output_tokens: number;
   cache_read_input_tokens: number;
   cache_creation_input_tokens: number;
-  cost_usd: number | null;
+  model_calls: number;
+  cost_nanos: number | null;
   num_turns: number;
   key_name: string;
   key_created_by: string;
@@ -106,7 +107,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     result: row.result,
     structuredOutput: row.structured_output,
     usage: usageOf(row),
-    costUsd: row.cost_usd,
+    spending: { calls: row.model_calls, cost: row.cost_nanos },
     numTurns: row.num_turns,
     createdBy: { keyName: row.key_name, createdBy: row.key_created_by },
     webhook: {

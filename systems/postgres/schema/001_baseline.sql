@@ -202,8 +202,7 @@ create table runs (
   output_tokens bigint not null default 0,
   cache_read_input_tokens bigint not null default 0,
   cache_creation_input_tokens bigint not null default 0,
-  cost_usd double precision,
-  -- in the ledger; the cost is in nano-dollars, and null if the price of a call is unknown
+  -- the calls in the ledger; their cost is in nano-dollars, and null if the price of one is unknown
   model_calls bigint not null default 0,
   cost_nanos bigint,
   num_turns integer not null default 0,
@@ -497,8 +496,6 @@ create table sessions (
   started_config_version integer not null default 0,
   -- the last sandbox that fetched its configuration
   acknowledged_generation integer not null default 0,
-  -- the agent's running total over the whole conversation
-  total_cost_usd double precision not null default 0,
   last_host_id text,
   -- input files that are newer are not in the stored working directory
   snapshot_at timestamptz,
@@ -526,8 +523,6 @@ create table session_messages (
   ended_at timestamptz,
   exit_code integer,
   reply text,
-  usage text,
-  cost_usd double precision,
   -- why the service failed the turn; null: the agent ended it, successfully or not
   error text,
   unique (run_id, position),

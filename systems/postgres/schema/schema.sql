@@ -40,7 +40,6 @@ CREATE TABLE public.runs (
     output_tokens bigint DEFAULT 0 NOT NULL,
     cache_read_input_tokens bigint DEFAULT 0 NOT NULL,
     cache_creation_input_tokens bigint DEFAULT 0 NOT NULL,
-    cost_usd double precision,
     model_calls bigint DEFAULT 0 NOT NULL,
     cost_nanos bigint,
     num_turns integer DEFAULT 0 NOT NULL,
@@ -399,8 +398,6 @@ CREATE TABLE public.session_messages (
     ended_at timestamp with time zone,
     exit_code integer,
     reply text,
-    usage text,
-    cost_usd double precision,
     error text
 );
 
@@ -422,7 +419,6 @@ CREATE TABLE public.sessions (
     started_generation integer DEFAULT 0 NOT NULL,
     started_config_version integer DEFAULT 0 NOT NULL,
     acknowledged_generation integer DEFAULT 0 NOT NULL,
-    total_cost_usd double precision DEFAULT 0 NOT NULL,
     last_host_id text,
     snapshot_at timestamp with time zone,
     last_message_at timestamp with time zone,

@@ -39,8 +39,10 @@ export interface MessageEnd {
   /** Null if the agent ended the turn, successfully or not. */
   error: string | null;
   reply: string | null;
-  usage: Usage | null;
-  costUsd: number | null;
+  /** Of the calls that its turn made. */
+  usage: Usage;
+  /** In nano-dollars; null if it is unknown. */
+  cost: number | null;
 }
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
@@ -168,16 +170,24 @@ async function markSignalled(db: Db, messageId: string): Promise<void> {
 }
 
 async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
-  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & { usage: string | null }>(
-    `select exit_code as "exitCode", case when exit_code <> 0 then error end as error, reply, usage,
-            cost_usd as "costUsd"
-     from session_messages where id = $1 and ended_at is not null`,
+  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & Usage>(
+    `select m.exit_code as "exitCode", case when m.exit_code <> 0 then m.error end as error, m.reply,
+            s.*
+     from session_messages m
+     cross join lateral (
+       select coalesce(sum(t.input_tokens), 0)::bigint as "inputTokens",
+              coalesce(sum(t.output_tokens), 0)::bigint as "outputTokens",
+              coalesce(sum(t.cache_read_tokens), 0)::bigint as "cacheReadInputTokens",
+              coalesce(sum(t.cache_write_tokens), 0)::bigint as "cacheCreationInputTokens",
+              case when sum(t.unpriced_calls) = 0 then sum(t.cost_nanos)::bigint end as cost
+       from turn_spending t where t.turn_id = m.id
+     ) s
+     where m.id = $1 and m.ended_at is not null`,
     [messageId],
   );
-  const row = rows[0];
-  if (!row) return null;
-  // Written at the end of the turn, from a Usage.
-  return { ...row, usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage) };
+  if (!rows[0]) return null;
+  const { exitCode, error, reply, cost, ...usage } = rows[0];
+  return { exitCode, error, reply, cost, usage };
 }
 
 async function countBefore(db: Db, messageId: string): Promise<number> {

@@ -27,7 +27,10 @@ test('is deduplicated after its turn, while asleep, and in another sandbox', asy
     200,
     {
       ...{ sessionId, runId, messageId, text: 'Done.', exitCode: 0, costUsd: 0.25 },
-      usage: expect.objectContaining({ inputTokens: 0, outputTokens: 0 }),
+      usage: {
+        ...{ inputTokens: 100, outputTokens: 10 },
+        ...{ cacheReadInputTokens: 50, cacheCreationInputTokens: 7 },
+      },
     },
   ]);
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { createLedgerStore } from '../../../systems/postgres/runs/ledger-store.ts';
+import { ledgerEntry } from '../systems/postgres/ledger-entry.ts';
 import { caller } from './call.ts';
 import { useTenant } from './use-api.ts';
 
@@ -137,19 +139,11 @@ test('deleting an ended run sends no signal', async () => {
   expect(fixture.asked.stopped.filter((order) => order.workflowId === workflowId)).toEqual([]);
 });
 
-test("the record contains the agent's result", async () => {
-  const turn = {
-    result: 'Done',
-    usage: {
-      inputTokens: 1,
-      outputTokens: 2,
-      cacheReadInputTokens: 3,
-      cacheCreationInputTokens: 4,
-    },
-    costUsd: 0.25,
-    numTurns: 2,
-  };
+test("the record contains the agent's result, and usage and cost from the ledger", async () => {
+  const turn = { result: 'Done', numTurns: 2 };
   const { runId, path } = await newRun();
+  const ledger = createLedgerStore(fixture.database.pool);
+  await ledger.record(runId, [ledgerEntry({ cost: 250_000_400 })]);
   const lease = await fixture.stores.frames.takeLease(runId, 'test', 60_000);
   await fixture.stores.frames.append({
     runId,
@@ -167,5 +161,15 @@ test("the record contains the agent's result", async () => {
     agentStatus: 'idle',
     ...turn,
     structuredOutput: { n: [1, null] },
+    usage: {
+      ...{ inputTokens: 100, outputTokens: 10 },
+      ...{ cacheReadInputTokens: 50, cacheCreationInputTokens: 7 },
+    },
+    costUsd: 0.25,
+  });
+  await ledger.record(runId, [ledgerEntry({ price: null, cost: null })]);
+  expect((await call(path)).json.data).toMatchObject({
+    usage: { inputTokens: 200 },
+    costUsd: null,
   });
 });

@@ -1,13 +1,14 @@
 import { expect } from 'vitest';
-import { noUsage } from '../../../core/runs/run.ts';
+import { createLedgerStore } from '../../../systems/postgres/runs/ledger-store.ts';
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { ApiFixture } from '../../support/api-fixture.ts';
+import { ledgerEntry } from '../systems/postgres/ledger-entry.ts';
 
 /** The database calls of a worker for a session. */
 export interface SessionWorker {
   /** A sandbox starts and receives the oldest message. Returns its id. */
   begin: () => Promise<string>;
-  /** The agent has answered it. */
+  /** The agent has answered it, with one call of the model. */
   end: (reply: string) => Promise<void>;
   /** The sandbox is removed, with its unfinished messages. */
   sleep: () => Promise<void>;
@@ -47,7 +48,9 @@ export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker
     },
     async end(reply) {
       const batch = { ...held, fromOffset: offset, toOffset: offset + 1, frames: [], facts: {} };
-      const turnEnd = { messageId, exitCode: 0, reply, usage: noUsage, costUsd: 0.25 } as const;
+      const entry = ledgerEntry({ messageId, cost: 250_000_000 });
+      await createLedgerStore(fixture.database.pool).record(runId, [entry]);
+      const turnEnd = { messageId, exitCode: 0, reply } as const;
       expect(await frames.append(batch, { turnEnd })).toMatchObject({ outcome: 'stored' });
       offset += 1;
     },

@@ -34,8 +34,8 @@ interface CountedServiceOptions {
 }
 
 /**
- * The service with taps in front of Postgres and the engine. Its periodic work is off, and its
- * agent prints each turn in one write.
+ * The service with taps in front of Postgres and the engine. Its periodic work is off. Its agent
+ * calls the model once per turn, and prints each turn in one write.
  */
 export async function startCountedService({
   postgresUrl,
@@ -61,7 +61,12 @@ export async function startCountedService({
       LEASE_MS: never,
       SESSION_PAUSE_AFTER_MS: never,
     },
-    flow: { secrets: { env: { SCRIPTED_OUTPUT: 'at once' }, mcpServers: {} } },
+    flow: {
+      secrets: {
+        env: { SCRIPTED_OUTPUT: 'at once', SCRIPTED_MODEL: 'per message' },
+        mcpServers: {},
+      },
+    },
     on: {
       postgresUrl: postgres.address,
       dockerHost: docker.address,

@@ -20,6 +20,7 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     // At the end of the first sweep over all active runs.
     'update temporal_identity set missing_workflows = null',
     'select db_clock() as now', // of the host's health
+    'select … from projects where id = $1', // the project's model, read again after some seconds
     // Of lost hosts: from 30 s after the start of a worker.
     'select … from runs r join run_logs l on l.run_id = r.id left join hosts h',
   ],

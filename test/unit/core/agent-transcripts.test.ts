@@ -57,7 +57,7 @@ describe('the turn', () => {
   const turnOf = (name: string) =>
     read(name).read.flatMap(({ facts }) => (facts.turn === undefined ? [] : [facts.turn]));
 
-  test('of a successful run has a result, its usage and its cost', () => {
+  test('of a successful run has a result', () => {
     const [turn, ...more] = turnOf('success');
     expect(more).toEqual([]);
     expect(turn).toMatchObject({
@@ -67,9 +67,6 @@ describe('the turn', () => {
       structuredOutput: null,
     });
     expect(turn?.result).toContain('haiku.md');
-    expect(turn?.usage.inputTokens).toBeGreaterThan(0);
-    expect(turn?.usage.outputTokens).toBeGreaterThan(0);
-    expect(turn?.costUsd).toBeGreaterThan(0);
     expect(turn?.numTurns).toBe(3);
   });
 
@@ -88,7 +85,7 @@ describe('the turn', () => {
   });
 
   test('of an unknown conversation is an error', () => {
-    expect(turnOf('unknown-session')).toMatchObject([{ isError: true, numTurns: 0, costUsd: 0 }]);
+    expect(turnOf('unknown-session')).toMatchObject([{ isError: true, numTurns: 0 }]);
   });
 });
 

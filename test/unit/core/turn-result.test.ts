@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readTurnResult } from '../../../core/agent/turn-result.ts';
 
 describe('a turn', () => {
-  test('is read with all its fields', () => {
+  test('is read with all its fields but its usage and its cost, which the agent may invent', () => {
     const line = {
       subtype: 'success',
       is_error: false,
@@ -23,13 +23,6 @@ describe('a turn', () => {
       subtype: 'success',
       result: 'done',
       structuredOutput: '{"a":[1,null]}',
-      usage: {
-        inputTokens: 1,
-        outputTokens: 2,
-        cacheReadInputTokens: 3,
-        cacheCreationInputTokens: 4,
-      },
-      costUsd: 0.25,
       numTurns: 5,
       isUnprompted: false,
       cause: null,
@@ -51,33 +44,13 @@ describe('a turn', () => {
     });
   });
 
-  test('distinguishes a missing cost from 0', () => {
-    expect(readTurnResult({}).costUsd).toBeNull();
-    expect(readTurnResult({ total_cost_usd: 'much' }).costUsd).toBeNull();
-    expect(readTurnResult({ total_cost_usd: 0 }).costUsd).toBe(0);
-  });
-
-  test.each([
-    [0.1 + 0.2, 0.3],
-    [0.0000014, 0.000001],
-    [12.3456789, 12.345679],
-    [1e9 + 0.1, 1e9],
-  ])('with cost %d has cost %d', (total_cost_usd, costUsd) => {
-    expect(readTurnResult({ total_cost_usd }).costUsd).toBe(costUsd);
-  });
-
-  test('has numbers within the range of the columns', () => {
+  test('has a number of turns within the range of its column', () => {
     const number = fc.oneof(fc.double(), fc.integer(), fc.jsonValue());
-    const usage = fc.record({ input_tokens: number, output_tokens: number });
     fc.assert(
-      fc.property(number, number, usage, (num_turns, total_cost_usd, used) => {
-        const turn = readTurnResult({ num_turns, total_cost_usd, usage: used });
-        const { inputTokens, outputTokens } = turn.usage;
-        for (const count of [turn.numTurns, inputTokens, outputTokens]) {
-          expect(Number.isSafeInteger(count) && count >= 0 && count <= 1e12).toBe(true);
-        }
-        expect(turn.numTurns).toBeLessThan(2 ** 31);
-        expect(turn.costUsd === null || (turn.costUsd >= 0 && turn.costUsd <= 1e9)).toBe(true);
+      fc.property(number, (num_turns) => {
+        const { numTurns } = readTurnResult({ num_turns });
+        expect(Number.isSafeInteger(numTurns) && numTurns >= 0).toBe(true);
+        expect(numTurns).toBeLessThan(2 ** 31);
       }),
     );
   });

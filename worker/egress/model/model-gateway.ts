@@ -4,6 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { NetworkPolicy } from '../../../core/flows/flow.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
 import { createHostMemory, type RunMemory } from './body-memory.ts';
+import type { CallMeter } from './call-meter.ts';
 import { forwardCall, type Upstream } from './forward-call.ts';
 import { createLargeBodyPacer } from './large-body-pacer.ts';
 import { answerError, type ModelApiError, overloaded, rejectCall } from './model-api-error.ts';
@@ -29,6 +30,7 @@ interface ModelRun {
   logger: Logger;
   policy: NetworkPolicy;
   projectModel: ProjectModelSource;
+  meter: CallMeter;
 }
 
 export type ProjectModelSource = () => Promise<ModelUpstream | null>;
@@ -58,6 +60,7 @@ export function createGateway(model: ModelUpstream): Gateway {
     createModelProxy({
       reading: { ...run, log: createRefusalLog(run.logger), pace: createLargeBodyPacer() },
       memory: hostMemory.forRun(),
+      meter: run.meter,
       findUpstream: async () => upstreamOf(dispatcher, (await run.projectModel()) ?? model),
     });
   return { forRun, close: () => dispatcher.destroy() };
@@ -72,10 +75,11 @@ const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream):
 interface RunCalls {
   reading: ReadingContext;
   memory: RunMemory;
+  meter: CallMeter;
   findUpstream(): Promise<Upstream>;
 }
 
-function createModelProxy({ reading, memory, findUpstream }: RunCalls): ModelProxy {
+function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
     if (calls >= modelLimits.callsAtOnceMax) {
@@ -86,7 +90,12 @@ function createModelProxy({ reading, memory, findUpstream }: RunCalls): ModelPro
     try {
       const read = await readCall({ request, path, memory: callMemory }, reading);
       if (read.outcome === 'refused') return rejectCall(request, response, read.error);
-      await forwardCall(await findUpstream(), read.call, response);
+      const { call } = read;
+      const upstream = await findUpstream();
+      if (response.destroyed) return;
+      const opened = meter.open({ ...call, bytes: Buffer.byteLength(call.body) });
+      if (opened.outcome === 'refused') return rejectCall(request, response, opened.error);
+      await forwardCall(upstream, call, { response, metered: opened.call });
     } catch {
       answerError(response, upstreamUnavailable);
     } finally {

@@ -1,3 +1,4 @@
+import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { SandboxContext } from '../context.ts';
 import { boundsOf, type SandboxDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
@@ -30,7 +31,7 @@ export function startOutput(
     chat: session?.reader ?? null,
     bounds: { ...bounds, lines, bytes },
     withDeltas: run.partialMessages,
-    frames: deps.frames,
+    frames: { append: appendAfterCalls(deps, context) },
     interactions: deps.interactions,
     frameStream: deps.frameStream,
     onStored(stored) {
@@ -45,6 +46,18 @@ export function startOutput(
     onFailure: ownership.retry.onFailure,
   });
   return { tail, tree };
+}
+
+/** A turn ends with its cost: the ledger has the calls of the turn before. */
+function appendAfterCalls(
+  { frames }: Pick<SandboxDeps, 'frames'>,
+  { socket }: Pick<SandboxContext, 'socket'>,
+): FrameStore['append'] {
+  return async (batch, chat) => {
+    const endsTurn = batch.facts.turn !== undefined || chat?.turnEnd !== undefined;
+    if (endsTurn) await socket.calls.written();
+    return frames.append(batch, chat);
+  };
 }
 
 function endBootPhase(deps: SandboxDeps, context: SandboxContext, signal: AbortSignal): void {

@@ -47,7 +47,7 @@ export async function attach(
     closeAndRethrow(socket),
   );
   if (lease === null) {
-    await socket.egress.close();
+    await socket.close();
     return null;
   }
   failpoint('start.leased');
@@ -67,6 +67,8 @@ export async function openSpool(
   const spool = await openSpoolFile(folders.spoolFile);
   attachment.spool = spool;
   const session = await createSessionContext(deps, ref, plan.session);
+  const current = session?.turns.current();
+  if (current) socket.calls.beginTurn(current.messageId);
   const { agentState, byteOffset } = lease.position;
   const turns = createTurnTracker({ agentState, hasSpoken: byteOffset > 0 });
   const { interactions } = deps;
@@ -78,13 +80,13 @@ export async function openSpool(
 
 export async function release({ lease, socket, spool }: Attachment): Promise<void> {
   lease.release();
-  await socket.egress.close();
+  await socket.close();
   await spool?.close();
 }
 
-function closeAndRethrow({ egress }: ControlSocket) {
+function closeAndRethrow(socket: ControlSocket) {
   return async (error: unknown): Promise<never> => {
-    await egress.close();
+    await socket.close();
     throw error;
   };
 }

@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import { failpoint } from '../../../core/failpoint.ts';
+import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { Denial } from '../../egress/connect-proxy.ts';
-import type { RunEgress } from '../../egress/run-listener.ts';
+import { openRunMeter, type RunMeter } from '../../metering/run-meter.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { type AgentInputQueue, createInputQueue } from '../input/input-queue.ts';
 import { promptLine } from '../input/stdin-lines.ts';
@@ -15,12 +16,22 @@ import { projectModelSource } from './project-model.ts';
 
 export interface ControlSocket {
   input: AgentInputQueue;
-  egress: RunEgress;
+  calls: SandboxCalls;
   /** Denied connections, with their number per target. */
   denials(): (Denial & { count: number })[];
   /** The listener is called when the entry program reports its exit. */
   onExitHint(listener: () => void): void;
+  /** Closes all connections. Calls that the ledger does not get soon are left to the next process. */
+  close(): Promise<void>;
 }
+
+/** The calls of the agent to the model. */
+interface SandboxCalls extends Pick<RunMeter, 'beginTurn' | 'written'> {
+  /** Closes all connections. Resolves when the ledger has every call. */
+  finish(): Promise<void>;
+}
+
+const settlesWithinMs = 5_000;
 
 /** Serves the run's configuration, messages and egress on its socket. */
 export async function openControlSocket(
@@ -31,23 +42,38 @@ export async function openControlSocket(
   const input = createInputQueue(firstLine(ref, plan));
   const denials = new Map<string, Denial & { count: number }>();
   let onExitHint = (): void => undefined;
-  const egress = await deps.egress.listen(folders.socketFile, {
+  const policy = await ensureEgressPolicyFile(folders.root, plan);
+  const meter = await openRunMeter(deps, { runId: ref.runId, root: folders.root, logger });
+  const listening = deps.egress.listen(folders.socketFile, {
     logger,
-    policy: await ensureEgressPolicyFile(folders.root, plan),
+    policy,
     ...(plan.session === null
       ? runConfigEndpoint(deps, sandbox, logger)
       : sessionConfigEndpoint(deps, sandbox, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
+    meter,
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
     exited: () => onExitHint(),
     onDenied: (denial) => void denials.set(`${denial.host}:${denial.port}`, denial),
   });
+  const egress = await listening.catch((error: unknown) => {
+    meter.close();
+    throw error;
+  });
+  const finish = async (): Promise<void> => {
+    await egress.close();
+    await meter.settled();
+  };
   return {
     input,
-    egress,
+    calls: { beginTurn: meter.beginTurn, written: meter.written, finish },
     denials: () => [...denials.values()],
     onExitHint(listener) {
       onExitHint = listener;
+    },
+    async close() {
+      await settlesWithin(settlesWithinMs, finish());
+      meter.close();
     },
   };
 }

@@ -73,11 +73,11 @@ export async function finishRun(
 }
 
 /**
- * Waits for the exit and reads the output to its last byte. If the watchdog terminated the sandbox, its cause
- * is recorded by then. Rejects if this process releases the sandbox.
+ * Waits for the exit and reads the output to its last byte. By then the ledger has every call of the agent,
+ * and if the watchdog terminated the sandbox, its cause is recorded. Rejects if this process releases the sandbox.
  */
 export async function awaitExitAndDrain(
-  { exit }: SandboxContext,
+  { exit, socket }: SandboxContext,
   { output, ownership, recorded }: EndWatch,
 ): Promise<ContainerExit> {
   const containerExit = await exit.exited;
@@ -86,6 +86,7 @@ export async function awaitExitAndDrain(
   await output.tail.done;
   failpoint('end.read');
   ownership.signal.throwIfAborted();
+  await Promise.race([socket.calls.finish(), ownership.released]);
   await output.tree.finish();
   await recorded();
   return containerExit;

@@ -4,6 +4,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
+import { recordLeftCalls } from '../../metering/record-left-calls.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
@@ -28,13 +29,13 @@ export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
 
 /** A folder that cannot be removed is retried at the next pass. */
 export async function removeFolders(
-  { logger }: Pick<SandboxDeps, 'logger'>,
+  deps: Pick<SandboxDeps, 'logger' | 'ledger' | 'modelPrices' | 'now'>,
   folders: string[],
 ): Promise<void> {
   for (const path of folders) {
-    await removeTree(path).catch((error: unknown) =>
-      logger.warn({ err: error }, 'folder_removal_failed'),
-    );
+    await recordLeftCalls(deps, path)
+      .then(() => removeTree(path))
+      .catch((err: unknown) => deps.logger.warn({ err }, 'folder_removal_failed'));
   }
 }
 

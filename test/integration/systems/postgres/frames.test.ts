@@ -126,51 +126,32 @@ describe('what a batch implies about its run', () => {
   const turn = {
     result: 'done',
     structuredOutput: '{"ok":true}',
-    usage: {
-      inputTokens: 1,
-      outputTokens: 2,
-      cacheReadInputTokens: 3,
-      cacheCreationInputTokens: 4,
-    },
-    costUsd: 0.25,
     numTurns: 2,
   };
   const say = (facts: Batch['facts']) =>
     frames().appendOwn({ runId: run.runId, frames: [], facts });
 
-  test('is stored with its frames; usage and turns add up, structured output stays, the rest is replaced', async () => {
+  test('is stored with its frames; turns add up, structured output stays, the result is replaced', async () => {
     await say({ agentStatus: 'working' });
     await say({ agentStatus: 'idle', turn });
     expect(await runs().find(run.runId)).toMatchObject({ ...turn, agentStatus: 'idle' });
-    await say({ turn: { ...turn, result: null, structuredOutput: null, costUsd: 0.75 } });
+    await say({ turn: { ...turn, result: null, structuredOutput: null } });
     expect(await runs().find(run.runId)).toMatchObject({
       agentStatus: 'idle',
       result: null,
       structuredOutput: turn.structuredOutput,
-      usage: {
-        inputTokens: 2,
-        outputTokens: 4,
-        cacheReadInputTokens: 6,
-        cacheCreationInputTokens: 8,
-      },
-      costUsd: 0.75,
       numTurns: 4,
+      // Only the ledger changes them.
+      usage: noUsage,
+      spending: { calls: 0, cost: null },
     });
   });
 
-  test('an unknown cost keeps the last known one', async () => {
-    await say({ turn });
-    await say({ turn: { ...turn, costUsd: null } });
-    expect(await runs().find(run.runId)).toMatchObject({ costUsd: 0.25 });
-  });
-
-  test('never blocks the log, even if an agent claims absurd usage', async () => {
-    const usage = { ...noUsage, inputTokens: 8e15, outputTokens: 8e15 };
-    const monstrous = { ...turn, result: 'a\0b\ud800', usage, numTurns: 2_000_000_000 };
+  test('never blocks the log, even if an agent claims an absurd number of turns', async () => {
+    const monstrous = { ...turn, result: 'a\0b\ud800', numTurns: 2_000_000_000 };
     for (let i = 0; i < 3; i += 1) await say({ turn: monstrous });
     expect(await runs().find(run.runId)).toMatchObject({
       result: 'a\ufffdb\ufffd',
-      usage: { inputTokens: 9e15, outputTokens: 9e15 },
       numTurns: 2e9,
     });
   });

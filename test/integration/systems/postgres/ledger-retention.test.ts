@@ -8,7 +8,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createRetentionJob } from '../../../../worker/reconciler/jobs/retention.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setDatabaseClock } from './clock.ts';
-import { cost, modelCall } from './model-call.ts';
+import { cost, ledgerEntry } from './ledger-entry.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -34,7 +34,7 @@ async function sweep(): Promise<void> {
 async function endedRun(): Promise<string> {
   const { runId } = await scenario.run();
   const at = new Date(start);
-  const calls = [modelCall({ endedAt: at }), modelCall({ endedAt: at })];
+  const calls = [ledgerEntry({ endedAt: at }), ledgerEntry({ endedAt: at })];
   await createLedgerStore(database.pool).record(runId, calls);
   await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   return runId;

@@ -7,7 +7,7 @@ import type { Run } from '../../../../core/runs/run.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { cost, modelCall, price } from './model-call.ts';
+import { cost, ledgerEntry, price } from './ledger-entry.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -24,7 +24,7 @@ async function rowsOf(table: string, column: string, value: string) {
 describe('a call', () => {
   test('is stored with its tokens, its price, and what identifies its run', async () => {
     const run = await scenario.run({ labels: { order: '1', odd: 'a\0b' } });
-    const made = modelCall({
+    const made = ledgerEntry({
       messageId: randomUUID(),
       isCutOff: true,
       isEstimated: true,
@@ -49,14 +49,14 @@ describe('a call', () => {
     const runs = createRunStore(database.pool, testSealer);
     await runs.changeLabels(run.runId, { team: 'two' });
     await runs.changeLabels(run.runId, { team: 'three' });
-    await ledger().record(run.runId, [modelCall()]);
+    await ledger().record(run.runId, [ledgerEntry()]);
     const [row] = await rowsOf('model_calls', 'run_id', run.runId);
     expect(JSON.parse(String(row?.['labels']))).toEqual({ team: 'one' });
   });
 
   test('is added once, however often and by how many it is recorded', async () => {
     const { runId } = await scenario.run();
-    const [first, second] = [modelCall(), modelCall()];
+    const [first, second] = [ledgerEntry(), ledgerEntry()];
     const batches = [[first], [first, second], [second], [first, second]];
     await Promise.all(batches.map((batch) => ledger().record(runId, batch)));
     expect(await ledger().record(runId, [])).toEqual({ calls: 2, cost: 2 * cost });
@@ -67,7 +67,7 @@ describe('a call', () => {
   });
 
   test('of a deleted run is not added', async () => {
-    expect(await ledger().record(randomUUID(), [modelCall()])).toBeNull();
+    expect(await ledger().record(randomUUID(), [ledgerEntry()])).toBeNull();
   });
 });
 
@@ -79,18 +79,18 @@ describe('what a run has spent', () => {
 
   test('is 0 after a call that failed', async () => {
     const { runId } = await scenario.run();
-    const failed = modelCall({ status: 529, tokens: noTokens, cost: 0 });
+    const failed = ledgerEntry({ status: 529, tokens: noTokens, cost: 0 });
     expect(await ledger().record(runId, [failed])).toEqual({ calls: 1, cost: 0 });
   });
 
   test('is unknown from the first call without a price on', async () => {
     const { runId } = await scenario.run();
-    expect(await ledger().record(runId, [modelCall()])).toEqual({ calls: 1, cost });
-    expect(await ledger().record(runId, [modelCall(), modelCall(unpriced)])).toEqual({
+    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 1, cost });
+    expect(await ledger().record(runId, [ledgerEntry(), ledgerEntry(unpriced)])).toEqual({
       calls: 3,
       cost: null,
     });
-    expect(await ledger().record(runId, [modelCall()])).toEqual({ calls: 4, cost: null });
+    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 4, cost: null });
     expect(await rowsOf('turn_spending', 'turn_id', runId)).toMatchObject([
       { calls: 4, unpriced_calls: 1, cost_nanos: 3 * cost },
     ]);
@@ -101,7 +101,7 @@ describe('what a run has spent', () => {
     const absurd = { ...noTokens, input: 1e9, output: 1e9 };
     const most = modelPrice({ input: 1_000, output: 1_000, cacheRead: 1 });
     const calls = Array.from({ length: 20 }, () =>
-      modelCall({ tokens: absurd, price: most, cost: costOf(absurd, most) }),
+      ledgerEntry({ tokens: absurd, price: most, cost: costOf(absurd, most) }),
     );
     expect(await ledger().record(runId, calls)).toEqual({ calls: 20, cost: 9e15 });
     expect(await ledger().record(runId, calls.slice(0, 1))).toEqual({ calls: 20, cost: 9e15 });
@@ -114,10 +114,10 @@ describe('the sums of the ledger', () => {
     const [one, other] = [randomUUID(), randomUUID()].sort();
     const nextDay = new Date('2026-11-24T00:00:00Z');
     await ledger().record(run.runId, [
-      modelCall({ messageId: one ?? '' }),
-      modelCall({ messageId: one ?? '', endedAt: nextDay }),
-      modelCall({ messageId: other ?? '' }),
-      modelCall({ messageId: other ?? '' }),
+      ledgerEntry({ messageId: one ?? '' }),
+      ledgerEntry({ messageId: one ?? '', endedAt: nextDay }),
+      ledgerEntry({ messageId: other ?? '' }),
+      ledgerEntry({ messageId: other ?? '' }),
     ]);
     const rows = await database.pool.query(
       `select turn_id, day::text, calls, input_tokens, cache_write_tokens, cost_nanos
@@ -141,7 +141,7 @@ describe('the sums of the ledger', () => {
     const callsOf = ({ runId }: Run, n: number) =>
       ledger().record(
         runId,
-        models.map((_, at) => modelCall({ model: models[(at + n) % 3] ?? '' })),
+        models.map((_, at) => ledgerEntry({ model: models[(at + n) % 3] ?? '' })),
       );
     await Promise.all(runs.flatMap((run) => Array.from({ length: 10 }, (_, n) => callsOf(run, n))));
     const { rows } = await database.pool.query(

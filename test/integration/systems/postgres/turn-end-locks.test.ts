@@ -15,7 +15,7 @@ test('the end of a turn waits for a message that is being stored, and never the 
   try {
     await storing.query('begin');
     await storing.query('select from runs where id = $1 for no key update', [runId]);
-    const end = { messageId, exitCode: 0, reply: 'Hi.', usage: null, costUsd: null } as const;
+    const end = { messageId, exitCode: 0, reply: 'Hi.' } as const;
     const ending = frames().append(
       { ...held, fromOffset: 0, toOffset: 1, frames: [], facts: { agentStatus: 'idle' } },
       { turnEnd: end },

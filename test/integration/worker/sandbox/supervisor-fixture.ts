@@ -18,6 +18,7 @@ import { createFileStore } from '../../../../systems/postgres/files/file-store.t
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../../../../systems/postgres/runs/interaction-store.ts';
+import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
@@ -72,6 +73,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
     sessions: createSessionStore(pool, testSealer),
     turns: createTurnStore(pool),
     projects: createProjectStore(pool, testSealer),
+    ledger: createLedgerStore(pool),
     interactions: createInteractionStore(pool),
     files: createFileStore(pool),
     blobs: createBlobStore(pool),
@@ -106,6 +108,8 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
         connect: () => Promise.reject(new Error('no connections in this test')),
         ...egress,
       }),
+      modelPrices: {},
+      onModelCall: () => undefined,
       times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,
       runLogContext: createRunLogContext(stores.runs),

@@ -40,6 +40,7 @@ export async function serveRun({
     logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
     projectModel: () => Promise.resolve(null),
+    meter: { open: () => ({ outcome: 'opened', call: unmeteredCall }) },
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(true),
     nextMessage: () => Promise.resolve({ kind: 'none' }),
@@ -54,6 +55,12 @@ export async function serveRun({
   });
   return { socketPath, egress, denials, close: () => run.close() };
 }
+
+const unmeteredCall = {
+  answered: () => undefined,
+  read: () => undefined,
+  end: () => undefined,
+};
 
 const noNetwork: EgressDeps = {
   model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },

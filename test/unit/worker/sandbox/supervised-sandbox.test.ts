@@ -25,7 +25,7 @@ function quietSandbox(lost: AbortSignal) {
     ...{ ref, folders, lost, logger, containerId: 'c', session: null },
     run: { partialMessages: false },
     socket: {
-      egress: { close: async () => void closed.push('socket') },
+      close: async () => void closed.push('socket'),
       onExitHint: () => undefined,
     },
     lease: {

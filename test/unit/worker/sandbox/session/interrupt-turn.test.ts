@@ -37,8 +37,7 @@ function liveTurns(): LiveTurns {
       input.push(messageId);
     },
     start: (messageId) => chat.note({ startedMessage: messageId }),
-    end: (messageId) =>
-      chat.note({ turnEnd: { messageId, exitCode: 0, reply: null, usage: null, costUsd: null } }),
+    end: (messageId) => chat.note({ turnEnd: { messageId, exitCode: 0, reply: null } }),
     interrupt,
     async sentLines() {
       const lines: string[] = [];

@@ -74,7 +74,7 @@ test('the files of a session are stored after any other storing of the run, in t
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
     turns: { last: () => null },
     lease: { token: 1, confirm: async () => true },
-    socket: { denials: () => [] },
+    socket: { denials: () => [], calls: { finish: async () => undefined } },
   };
   const controller = sessionWith(deps, context, createOwnership(logger));
   let endOther = (): void => undefined;
@@ -125,8 +125,7 @@ test('the files of an adopted turn are stored when it ends, even if no call wait
   });
   sessionWith(deps, context, createOwnership(logger), { turns: chat });
   expect(stored).toEqual([]);
-  const noResult = { reply: null, usage: null, costUsd: null };
-  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, ...noResult } });
+  chat.note({ turnEnd: { messageId: 'm-1', exitCode: 0, reply: null } });
   await expect.poll(() => stored).toEqual([ref.runId]);
 });
 
@@ -164,6 +163,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
   };
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
+    socket: { calls: { beginTurn: () => undefined } },
     turns: { isWaiting: () => false },
   };
   const runTurn = (ownership: Ownership): Promise<unknown> => {

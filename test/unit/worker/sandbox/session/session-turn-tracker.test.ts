@@ -10,7 +10,7 @@ const turn = (messageId: string) => ({
 });
 const startOf = (messageId: string) => ({ startedMessage: messageId });
 const endOf = (messageId: string) => ({
-  turnEnd: { messageId, exitCode: 0 as const, reply: null, usage: null, costUsd: null },
+  turnEnd: { messageId, exitCode: 0 as const, reply: null },
 });
 
 test('a waiter gets the end of its turn, even if the next turn starts before the end is noted', async () => {

@@ -48,7 +48,7 @@ test.each([
   const calls: string[] = [];
   const position = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
   const deps = {
-    ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs } },
+    ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs }, now: () => new Date() },
     egress: { listen: async () => ({ close: async () => void calls.push('socket closed') }) },
     frames: {
       takeLease: async () => ({ token: 1, ...position }),

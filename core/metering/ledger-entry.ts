@@ -2,7 +2,7 @@ import type { ModelPrice } from './model-prices.ts';
 import type { TokenCounts } from './token-counts.ts';
 
 /** One call of the model, as the ledger stores it. */
-export interface ModelCall {
+export interface LedgerEntry {
   callId: string;
   /** The message whose turn made the call; null in a plain run. */
   messageId: string | null;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { costOf } from '../../../../core/metering/call-cost.ts';
-import type { ModelCall } from '../../../../core/metering/model-call.ts';
+import type { LedgerEntry } from '../../../../core/metering/ledger-entry.ts';
 import { modelPrice } from '../../../../core/metering/model-prices.ts';
 import { noTokens } from '../../../../core/metering/token-counts.ts';
 
@@ -12,7 +12,7 @@ const tokens = {
 export const cost = costOf(tokens, price);
 
 /** A call of the model with the tokens and the cost above. */
-export function modelCall(fields: Partial<ModelCall> = {}): ModelCall {
+export function ledgerEntry(fields: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     ...{ callId: randomUUID(), messageId: null, model: 'claude-opus-5-5', status: 200 },
     ...{ startedAt: new Date('2026-11-23T23:59:58Z'), endedAt: new Date('2026-11-23T23:59:59Z') },

@@ -1,0 +1,45 @@
+import type { Answer } from './answer-reader.ts';
+import { noTokens, type TokenCounts } from './token-counts.ts';
+
+/** How a call ended, as the gateway saw it. */
+export interface CallEnd {
+  /** `failed`: the model API did not answer, or ended its answer early. */
+  how: 'answered' | 'agent_disconnected' | 'failed';
+  /** Of the answer; null if none arrived. */
+  status: number | null;
+  answer: Answer;
+  request: { bytes: number; maxTokens: number };
+  /** How long the model may have written. */
+  writingMs: number;
+}
+
+interface CallUsage {
+  tokens: TokenCounts;
+  isCutOff: boolean;
+  isEstimated: boolean;
+}
+
+const bytesPerToken = 4;
+/** Of a model that writes fast. */
+const tokensPerSecond = 100;
+
+/**
+ * What a call used. A call that was rejected, or that the model API never answered, used nothing. Of an
+ * answer without final usage, what is missing is estimated: the prompt by its length, and what the model
+ * wrote by the time, because it also writes what it does not show.
+ */
+export function callUsage({ how, status, answer, request, writingMs }: CallEnd): CallUsage {
+  const isCutOff = how !== 'answered' || (isSuccess(status) && !answer.isComplete);
+  if (answer.isComplete) return { tokens: answer.tokens ?? noTokens, isCutOff, isEstimated: false };
+  const isUnanswered = status === null && how === 'failed';
+  if (isUnanswered || !(status === null || isSuccess(status))) {
+    return { tokens: noTokens, isCutOff, isEstimated: false };
+  }
+  const read = answer.tokens ?? { ...noTokens, input: Math.ceil(request.bytes / bytesPerToken) };
+  const written = Math.ceil((Math.max(0, writingMs) / 1_000) * tokensPerSecond);
+  const output = Math.max(read.output, Math.min(written, request.maxTokens));
+  return { tokens: { ...read, output }, isCutOff, isEstimated: true };
+}
+
+const isSuccess = (status: number | null): boolean =>
+  status !== null && status >= 200 && status < 300;

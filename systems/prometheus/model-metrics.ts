@@ -1,0 +1,43 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { usdOf } from '../../core/metering/call-cost.ts';
+import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
+import { runSeconds } from './process-metrics.ts';
+
+/** Calls of the model, counted by the host whose gateway made them. */
+export function createModelMetrics(registry: Registry) {
+  const registers = [registry];
+  const durations = new Histogram({
+    name: 'flowrun_model_call_seconds',
+    help: 'Calls of the model. cut_off: the answer ended early; failed: the model API did not answer.',
+    labelNames: ['model', 'outcome'],
+    buckets: [0.5, 1, 2, ...runSeconds.filter((seconds) => seconds <= 600)],
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'flowrun_model_tokens_total',
+    help: 'Tokens that calls of the model used, by kind.',
+    labelNames: ['model', 'kind'],
+    registers,
+  });
+  const dollars = new Counter({
+    name: 'flowrun_model_cost_dollars_total',
+    help: 'What calls of the model cost, without those of models whose price is unknown.',
+    labelNames: ['model'],
+    registers,
+  });
+  return {
+    modelCall(call: LedgerEntry, model: string): void {
+      const tookMs = call.endedAt.getTime() - call.startedAt.getTime();
+      durations.observe({ model, outcome: outcomeOf(call) }, tookMs / 1_000);
+      const { webSearches: _, ...used } = call.tokens;
+      for (const [kind, count] of Object.entries(used)) tokens.inc({ model, kind }, count);
+      if (call.cost !== null) dollars.inc({ model }, usdOf(call.cost));
+    },
+  };
+}
+
+function outcomeOf({ status, isCutOff }: LedgerEntry): string {
+  if (status === null) return isCutOff ? 'failed' : 'answered';
+  if (status >= 400) return 'rejected';
+  return isCutOff ? 'cut_off' : 'answered';
+}

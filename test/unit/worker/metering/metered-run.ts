@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { onTestFinished } from 'vitest';
+import type { LedgerEntry } from '../../../../core/metering/ledger-entry.ts';
+import { openRunMeter, type RunMeter } from '../../../../worker/metering/run-meter.ts';
+
+interface MeteredRun {
+  runId: string;
+  /** The folder of its sandbox. */
+  root: string;
+  meter: RunMeter;
+  /** What the ledger has, in the order of its statements. */
+  recorded: LedgerEntry[][];
+  /** What was reported of each call. */
+  observed: LedgerEntry[];
+  /** One per line of the log. */
+  logged: Record<string, unknown>[];
+  /** Opens a meter for the same sandbox, as the next process does. */
+  again(): Promise<MeteredRun>;
+}
+
+interface RunOptions {
+  /** Fails, or waits, in place of a ledger that has taken the calls. */
+  onRecord?: (calls: readonly LedgerEntry[]) => Promise<void>;
+  now?: () => Date;
+}
+
+/** A run whose ledger is in memory. Its files are removed after the test. */
+export async function meteredRun(options: RunOptions = {}): Promise<MeteredRun> {
+  const root = await mkdtemp(join(tmpdir(), 'metered-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  return openRun({ root, runId: randomUUID() }, options);
+}
+
+async function openRun(
+  run: { root: string; runId: string },
+  { onRecord = async () => undefined, now = () => new Date() }: RunOptions,
+): Promise<MeteredRun> {
+  const recorded: LedgerEntry[][] = [];
+  const observed: LedgerEntry[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const write = (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>);
+  const meter = await openRunMeter(
+    {
+      ledger: {
+        async record(_runId, calls) {
+          await onRecord(calls);
+          recorded.push([...calls]);
+          return { calls: recorded.flat().length, cost: null };
+        },
+      },
+      modelPrices: {},
+      onModelCall: (call) => void observed.push(call),
+      now,
+      newId: randomUUID,
+    },
+    { ...run, logger: pino({}, { write }) },
+  );
+  onTestFinished(meter.close);
+  return {
+    ...run,
+    meter,
+    recorded,
+    observed,
+    logged,
+    again: () => openRun(run, { onRecord, now }),
+  };
+}
