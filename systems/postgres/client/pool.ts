@@ -21,6 +21,9 @@ const keepAliveAfterMs = 30_000;
  */
 const statementMs = 30_000;
 
+/** For statements outside `inTransaction`, which states the level itself; see transaction.ts. */
+const isolation = '-c default_transaction_isolation=read\\ committed';
+
 export function createPool(url: string, options: PoolOptions): Pool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -34,6 +37,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     query_timeout: statementMs + 5_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 60_000,
+    options: isolation,
     types: numbersForBigints(),
   });
   // A lost connection emits 'error' on its client, both idle and between two statements. Without a

@@ -1,6 +1,13 @@
 import type { PoolClient } from 'pg';
 import type { Db, Pool } from './pool.ts';
 
+/**
+ * The level is stated, because a server or a database may have another default. Every statement must
+ * see what was committed before it began: a count after a lock includes the work of the lock's last
+ * holder.
+ */
+export const beginTransaction = 'begin isolation level read committed';
+
 /** Runs `work` on one connection, and commits all of it or nothing. */
 export function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   return onConnection(pool, 'commit', work);
@@ -18,7 +25,7 @@ async function onConnection<T>(
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query('begin');
+    await client.query(beginTransaction);
     const result = await work(client);
     await client.query(end);
     client.release();

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Db } from '../client/pool.ts';
+import { beginTransaction } from '../client/transaction.ts';
 import { applyFunctions, createFunctions } from './apply-functions.ts';
 import { assertNoEarlierData } from './earlier-data.ts';
 import { readSchemaFiles, type SchemaFile, type SchemaFiles } from './schema-files.ts';
@@ -15,7 +16,7 @@ export async function migrate(url: string, files?: SchemaFiles): Promise<void> {
   client.on('error', () => undefined); // the statement that is running fails with the same error
   await client.connect();
   try {
-    await client.query('begin');
+    await client.query(beginTransaction);
     await client.query(`select pg_advisory_xact_lock(hashtextextended('migrate', 0))`);
     await assertNoEarlierData(client, migrations);
     await client.query(bookkeeping);

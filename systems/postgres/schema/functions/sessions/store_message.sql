@@ -16,6 +16,7 @@ declare
   flow flows;
   known session_messages;
 begin
+  perform assert_read_committed();
   select p.* into project from projects p join runs r on r.project_id = p.id
     where r.id = p_run_id for no key update of p;
   select * into run from runs r where r.id = p_run_id for no key update;
