@@ -3,6 +3,7 @@ import type { HostHealth } from '../../core/hosts/host-health.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import { withTimeout } from '../../lib/async/timeout.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
+import { type ClockReading, readClocks } from './clocks.ts';
 
 export interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew' | 'leave'>;
@@ -12,7 +13,7 @@ export interface HeartbeatOptions {
   logger: Logger;
   everyMs: number;
   /** Called after each successful heartbeat with the time it was sent. */
-  onRenewed: readonly ((requestedAtMs: number) => void)[];
+  onRenewed: readonly ((sentAt: ClockReading) => void)[];
   /** Called if another worker uses the host's ID. */
   onTaken(): void;
 }
@@ -23,11 +24,11 @@ export interface HeartbeatOptions {
  */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const requestedAtMs = performance.now();
+    const sentAt = readClocks();
     try {
       const host = await options.hosts.renew({ ...options.host, report: options.lastHealth() });
       if (host === null) return options.onTaken();
-      for (const notify of options.onRenewed) notify(requestedAtMs);
+      for (const notify of options.onRenewed) notify(sentAt);
     } catch (err) {
       options.logger.warn({ err }, 'host_heartbeat_failed');
     }

@@ -2,6 +2,10 @@
 // its sessions. Before that it fences itself: egress is blocked, the sandboxes are paused, and no task is
 // polled. After a successful heartbeat it unpauses the sandboxes that it still owns. The others stay paused
 // until the reconciler removes them. Fencing happens `hostStaleMs` before other hosts may take over.
+//
+// The monotonic clock stops while the machine is suspended, and the wall clock may be set. So the time
+// since the last heartbeat is the longer one of the two: a host that was suspended is fenced at once, and a
+// clock that is set forward costs a pause until the next heartbeat.
 
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -10,6 +14,7 @@ import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';
+import { type ClockReading, elapsedMs, readClocks } from './clocks.ts';
 
 interface FenceDeps {
   hostId: string;
@@ -18,11 +23,12 @@ interface FenceDeps {
   sandboxes: Pick<Sandboxes, 'list' | 'pause' | 'unpause'>;
   egress: Pick<Egress, 'block' | 'unblock'>;
   logger: Logger;
+  now?: () => ClockReading;
 }
 
 export interface SelfFence {
-  /** A heartbeat has succeeded. It was sent at this time of the process's own clock. */
-  renewed(sinceMs: number): void;
+  /** A heartbeat has succeeded. It was sent at this time. */
+  renewed(sentAt: ClockReading): void;
   /** Aborted while the host is fenced. Each fencing has a signal of its own. */
   fencedSignal(): AbortSignal;
   /** Resolves when the host is not fenced, or at the signal. */
@@ -32,16 +38,17 @@ export interface SelfFence {
 }
 
 export function createSelfFence(deps: FenceDeps): SelfFence {
-  const { times, logger } = deps;
+  const { times, logger, now = readClocks } = deps;
   const tickMs = times.renewMs / 5;
   const paused = new Set<string>();
-  let renewedAt = performance.now();
+  let renewedAt = now();
   let fenced = new AbortController();
+  const msSinceRenewal = (): number => elapsedMs(renewedAt, now());
 
   /** Repeated at every tick, because a sandbox may have been starting at the first one. */
   async function fence(): Promise<void> {
     if (!fenced.signal.aborted) {
-      logger.error({ msSinceRenewal: Math.round(performance.now() - renewedAt) }, 'host_fenced');
+      logger.error({ msSinceRenewal: Math.round(msSinceRenewal()) }, 'host_fenced');
       fenced.abort();
       deps.egress.block();
     }
@@ -64,13 +71,13 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
   }
 
   async function tick(): Promise<void> {
-    if (performance.now() - renewedAt > times.fenceMs) return fence();
+    if (msSinceRenewal() > times.fenceMs) return fence();
     if (fenced.signal.aborted) return unfence();
   }
 
   return {
-    renewed(sinceMs) {
-      renewedAt = Math.max(renewedAt, sinceMs);
+    renewed(sentAt) {
+      if (sentAt.monotonicMs > renewedAt.monotonicMs) renewedAt = sentAt;
     },
     fencedSignal: () => fenced.signal,
     async untilUnfenced(signal) {
@@ -78,7 +85,7 @@ export function createSelfFence(deps: FenceDeps): SelfFence {
     },
     async run(signal) {
       // Until here the host has read from Postgres. The first heartbeat is sent only now.
-      renewedAt = performance.now();
+      renewedAt = now();
       while (!signal.aborted) {
         await tick().catch((err: unknown) => logger.warn({ err }, 'fence_update_failed'));
         await sleep(tickMs, signal);

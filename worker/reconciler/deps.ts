@@ -14,7 +14,7 @@ import type { SandboxRef } from '../../workflows/shared/activities.ts';
 export interface ReconcilerDeps {
   hostId: string;
   reconcile: ReconcileStore;
-  runs: Pick<RunStore, 'find' | 'recordCause' | 'endRun' | 'markWorkflowStarted'>;
+  runs: Pick<RunStore, 'find' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'drop'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;

@@ -51,6 +51,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
      * generation.
      */
     recordCause: (request: CauseRequest) => recordCause(pool, request),
+    /** Records `timed_out` if the run is this long past its time limit, by Postgres's clock. */
+    recordOverdue: (runId: string, overdueMs: number) => recordOverdue(pool, runId, overdueMs),
     /** Null if the run was deleted before or does not exist. */
     markDeleted: (runId: string) => markDeleted(pool, runId),
     /** Safe to repeat. */
@@ -101,6 +103,16 @@ async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | nu
     ],
   );
   return rows[0]?.end_cause ?? null;
+}
+
+async function recordOverdue(db: Db, runId: string, overdueMs: number): Promise<void> {
+  await db.query(
+    `update runs set end_cause = 'timed_out', end_cause_at = db_clock()
+     where id = $1 and end_cause is null
+       and db_clock() >= coalesce(started_at, created_at)
+         + timeout_seconds * interval '1 s' + $2 * interval '1 ms'`,
+    [runId, overdueMs],
+  );
 }
 
 /** Does not end the run, but records the cause if it is active. */

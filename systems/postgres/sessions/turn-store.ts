@@ -18,7 +18,8 @@ type ClaimedTurn =
       messageId: string;
       text: string;
       isAccepted: boolean;
-      startedAt: Date;
+      /** Since the start of the turn, by Postgres's clock. */
+      runsForMs: number;
       /** From storing the message to the first start of the turn; null for a further attempt. */
       waitedMs: number | null;
       /** Whether files may be pending for this turn; false if there were none at the claim. */
@@ -94,7 +95,7 @@ interface ClaimRow {
   message_id: string;
   message: string;
   accepted: boolean;
-  started_at: Date;
+  runs_for_ms: number;
   waited_ms: number | null;
   files_may_wait: boolean;
   seq: number | null;
@@ -108,7 +109,8 @@ interface ClaimRow {
  */
 async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Promise<ClaimedTurn> {
   const text = `
-    select t.outcome, t.message_id, t.message, t.is_accepted as accepted, t.started_at, t.seq, t.at, t.data,
+    select t.outcome, t.message_id, t.message, t.is_accepted as accepted, t.seq, t.at, t.data,
+      (extract(epoch from db_clock() - t.started_at) * 1000)::double precision as runs_for_ms,
       case when m.delivery_attempts = 0
         then (extract(epoch from t.started_at - m.created_at) * 1000)::double precision
       end as waited_ms,
@@ -129,7 +131,7 @@ async function claimTurn(db: Db, { runId, generation, token }: SandboxLease): Pr
     messageId: row.message_id,
     text: row.message,
     isAccepted: row.accepted,
-    startedAt: row.started_at,
+    runsForMs: row.runs_for_ms,
     waitedMs: row.waited_ms,
     filesMayWait: row.files_may_wait,
     announcedFrame: seq === null ? null : { seq, at, data, event: 'user_message', channel: 'chat' },

@@ -58,5 +58,6 @@ async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
   const from = (run.startedAt ?? run.createdAt).getTime();
   const due = from + run.timeoutSeconds * 1_000 + deps.thresholds.overdueMs;
   if (run.endCause !== null || deps.now().getTime() < due) return;
-  await deps.runs.recordCause({ runId: run.runId, cause: 'timed_out', detail: null });
+  // This host's clock may be ahead. Postgres decides.
+  await deps.runs.recordOverdue(run.runId, deps.thresholds.overdueMs);
 }

@@ -43,7 +43,7 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
   const { runId, generation } = context.ref;
   const { token } = context.lease;
   const lease = { runId, generation, token };
-  const [claimed] = await Promise.all([deps.turns.claim(lease), pauser.resume()]);
+  const [claimed] = await Promise.all([claimTurn(deps, lease), pauser.resume()]);
   if (claimed.outcome !== 'turn') {
     if (claimed.outcome === 'none') pauser.markIdle();
     return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
@@ -71,6 +71,12 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
   context.logger.info({ generation, messageId }, 'turn_ended');
   saver.scheduleSave();
   return turnResult(deps, turn);
+}
+
+async function claimTurn({ turns }: Pick<SandboxDeps, 'turns'>, lease: SandboxLease) {
+  const claimed = await turns.claim(lease);
+  if (claimed.outcome !== 'turn') return claimed;
+  return { ...claimed, startedAtMs: performance.now() - claimed.runsForMs };
 }
 
 async function turnResult(
@@ -125,23 +131,25 @@ function sendToAgent(
 interface LimitedTurn {
   lease: SandboxLease;
   messageId: string;
-  startedAt: Date;
+  /** By `performance.now()`. */
+  startedAtMs: number;
   signal: AbortSignal;
 }
 
 /**
- * Interrupts a turn that exceeds its time limit or stalls. If the interrupt has no effect, the sandbox is
+ * Interrupts a turn that exceeds its time limit or stalls. Postgres has measured how long the turn ran
+ * before this process, so the host's wall-clock time does not matter. If the interrupt has no effect, the sandbox is
  * stopped. Such a turn is not retried. Never resolves.
  */
 async function enforceTurnLimits(
   deps: SandboxDeps,
   { context, session, tail, gracefulStop, ownership }: TurnDeps,
-  { lease, messageId, startedAt, signal }: LimitedTurn,
+  { lease, messageId, startedAtMs, signal }: LimitedTurn,
 ): Promise<never> {
-  const endsAt = startedAt.getTime() + context.run.timeoutSeconds * 1_000;
+  const endsAtMs = startedAtMs + context.run.timeoutSeconds * 1_000;
   const from = performance.now();
   const exceeded = (): TurnError | null => {
-    if (deps.now().getTime() >= endsAt) return 'timed_out';
+    if (performance.now() >= endsAtMs) return 'timed_out';
     const waitsForAnswer = context.turns.isWaiting();
     return !waitsForAnswer && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
   };

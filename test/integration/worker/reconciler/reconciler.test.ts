@@ -128,6 +128,11 @@ describe('an active run', () => {
     const run = await fixture.started(await scenario.run({ timeoutSeconds: 60 }));
     fixture.clock.now += 61_000;
     await fixture.reconciler.pass();
+    expect(await fixture.read(run), 'only this host’s clock is ahead').toMatchObject({
+      endCause: null,
+    });
+    await database.pool.query(`update runs set created_at = created_at - interval '61 s'`);
+    await fixture.reconciler.pass();
     expect(await fixture.read(run)).toMatchObject({ endCause: 'timed_out', endedAt: null });
   });
 });

@@ -32,7 +32,12 @@ function sessionWith(
     tree: { finish: async () => undefined },
   };
   const idle = { hasUnsavedTurn: false, turns: createSessionTurnTracker(null) };
-  const session = { sessionId: 's', reader: {}, ...idle, ...chat };
+  const session = {
+    sessionId: 's',
+    reader: { markInterrupted: () => undefined },
+    ...idle,
+    ...chat,
+  };
   const sessionDeps = {
     session,
     output,
@@ -145,6 +150,41 @@ test.each([
   expect(stored).toEqual(saved);
 });
 
+test.each([
+  ['cuts off a turn at its limit, including the time under an earlier process', 59_900, 1],
+  ['leaves a turn alone although the host’s clock is ahead of its limit', 0, 0],
+])('%s', async (_, runsForMs, cut) => {
+  const failed: unknown[] = [];
+  const messageId = randomUUID();
+  const claimed = { outcome: 'turn', messageId, text: 'Hello.', isAccepted: true };
+  const deps = {
+    now: () => new Date(Date.now() + 600_000),
+    times: { stallTimeoutMs: 1_000 },
+    newId: randomUUID,
+    turns: {
+      claim: async () => ({ ...claimed, announcedFrame: null, runsForMs, waitedMs: 0 }),
+      failCurrentTurn: async (...of: unknown[]) => void failed.push(of),
+    },
+    notifications: { subscribeBestEffort: () => () => undefined },
+  };
+  const context = {
+    ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
+    turns: { isWaiting: () => true },
+    socket: { input: { push: () => undefined } },
+  };
+  const ownership = createOwnership(logger);
+  const turn = { messageId, uuid: 'u-1', isAccepted: true, error: null };
+  const session = sessionWith(deps, context, ownership, { turns: createSessionTurnTracker(turn) });
+  const running = session.runTurn(async () => []);
+  running.catch(() => undefined); // released below
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(failed).toEqual(
+    Array.from({ length: cut }, () => [{ ...ref, token: 1 }, messageId, 'timed_out']),
+  );
+  ownership.release('the test is over');
+  await expect(running).rejects.toThrow('over');
+});
+
 test('a turn ends with its sandbox, and stays open if its sandbox is released', async () => {
   const messageId = randomUUID();
   const claimed = {
@@ -157,7 +197,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
   const deps = {
     now: () => new Date(),
     times: { stallTimeoutMs: 60_000 },
-    turns: { claim: async () => ({ ...claimed, startedAt: new Date(), waitedMs: 0 }) },
+    turns: { claim: async () => ({ ...claimed, runsForMs: 0, waitedMs: 0 }) },
     notifications: { subscribeBestEffort: () => () => undefined },
     withFilesLock: async () => undefined,
   };
