@@ -54,7 +54,7 @@ export interface ApiDeps {
   keys: Pick<KeyStore, 'findByKey' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
-  webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery'>;
+  webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
   flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;

@@ -1,21 +1,22 @@
+import type { FastifyBaseLogger } from 'fastify';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { invalid } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { operatorOf } from './authenticate-operator.ts';
 import { config, loadProjectRun, projectPath } from './load-resources.ts';
 import { runOfProjectParams } from './operator-schemas.ts';
 
-/** Sends the webhook again: the same body and URL, signed with the current secret, up to four attempts. */
+/**
+ * Sends the webhook again: the same body and URL, signed with the current secret, up to four attempts. The
+ * claim is durable: if this process cannot start the delivery, a worker's reconciler does.
+ */
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;
   const schema = { hide: true, querystring: noQuery, params: runOfProjectParams };
   app.post(url, { config, schema }, async (request, reply) => {
     const { runId } = await loadProjectRun(deps, request.params);
-    const delivery = await startNext(deps, runId).catch((err: unknown) => {
-      request.log.warn({ err, runId }, 'redelivery_start_failed');
-      throw new ApiError('UPSTREAM_UNAVAILABLE', 'The delivery could not be started. Retry later.');
-    });
+    const delivery = await startNext(deps, runId, request.log);
     if (delivery === null) throw invalid('The run has no webhook that was delivered or dropped.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, runId, delivery }, 'webhook_redelivered');
@@ -25,11 +26,21 @@ export function redeliver(app: App, deps: ApiDeps): void {
 }
 
 /** Skips delivery numbers that were used before a restore lost them. */
-async function startNext(deps: ApiDeps, runId: string): Promise<number | null> {
+async function startNext(
+  { webhooks, startWebhook }: Pick<ApiDeps, 'webhooks' | 'startWebhook'>,
+  runId: string,
+  log: FastifyBaseLogger,
+): Promise<number | null> {
   for (;;) {
-    const delivery = await deps.webhooks.claimRedelivery(runId);
+    const delivery = await webhooks.claimRedelivery(runId);
     if (delivery === null) return null;
-    const outcome = await deps.startWebhook({ runId, firstAttempt: 1, delivery });
-    if (outcome === 'started') return delivery;
+    try {
+      const outcome = await startWebhook({ runId, firstAttempt: 1, delivery });
+      if (outcome === 'already') continue;
+      await webhooks.markRedeliveryStarted(runId, delivery);
+    } catch (err) {
+      log.warn({ err, runId, delivery }, 'redelivery_start_deferred');
+    }
+    return delivery;
   }
 }

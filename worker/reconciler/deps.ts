@@ -15,7 +15,7 @@ export interface ReconcilerDeps {
   hostId: string;
   reconcile: ReconcileStore;
   runs: Pick<RunStore, 'find' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'>;
-  webhooks: Pick<WebhookStore, 'attempts' | 'drop'>;
+  webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;
   retention: RetentionStore;

@@ -7,12 +7,12 @@ const atOnce = 5;
  * Processes a few runs at a time, so that one slow answer does not delay all of them. Returns the runs
  * that failed. The next pass retries them.
  */
-export async function forEachRun(
-  runs: Run[],
+export async function forEachRun<R extends Run>(
+  runs: R[],
   logger: Logger,
-  work: (run: Run) => Promise<void>,
-): Promise<Run[]> {
-  const failed: Run[] = [];
+  work: (run: R) => Promise<void>,
+): Promise<R[]> {
+  const failed: R[] = [];
   const waiting = runs.values();
   async function workThroughQueue(): Promise<void> {
     for (const run of waiting) {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { limits } from '../../../core/limits.ts';
@@ -16,6 +15,7 @@ import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
+import { derivedSessionId } from '../derived-session-id.ts';
 import { findOrCreateSession } from '../find-or-create-session.ts';
 import { loadSession } from '../load-session.ts';
 import { sendMessage } from '../send-message.ts';
@@ -95,8 +95,9 @@ async function resolveSession(
     return { ...run, sessionId };
   }
   const flow = await loadFlow(deps, flowId, projectId);
-  const idBody =
-    clientMessageId === null ? {} : { sessionId: firstSessionId(flowId, clientMessageId) };
+  // A retried first message must find the session that it has opened.
+  const key = clientMessageId;
+  const idBody = key === null ? {} : { sessionId: derivedSessionId('first', { flowId, key }) };
   const context = parseContextHeaders(headers);
   return findOrCreateSession(deps, workflows, {
     caller,
@@ -106,12 +107,6 @@ async function resolveSession(
     requestId,
     log,
   });
-}
-
-/** A retried first message must find the session that it has opened. */
-function firstSessionId(flowId: string, clientMessageId: string): string {
-  const digest = createHash('sha256').update(`${flowId}/${clientMessageId}`).digest('hex');
-  return `first-${digest.slice(0, 40)}`;
 }
 
 async function waitForTurn(

@@ -6,8 +6,10 @@ import { publicPath } from '../../http/public-path.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { runPath, streamUrl } from '../../runs/run-view.ts';
+import { triggerHeaders } from '../../runs/trigger-schema.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
+import { derivedSessionId } from '../derived-session-id.ts';
 import { findOrCreateSession } from '../find-or-create-session.ts';
 import { sessionBody, sessionOpened } from '../session-schema.ts';
 
@@ -15,9 +17,10 @@ const schema = {
   operationId: 'openSession',
   summary: 'Open or resolve a session and get its stream URL',
   description:
-    'No sandbox is started. An existing session keeps its name, labels and configuration, whatever the request contains, and the answer has the header `Session-Resumed`. Change its configuration with `PATCH …/sessions/{sessionId}/config`. An ended session is not reopened (404): its ID stays reserved until 24 hours after the session was deleted.',
+    'No sandbox is started. Without a `sessionId` a new session is opened; a repeat with the same `Idempotency-Key` returns that session, for its whole life. An existing session keeps its name, labels and configuration, whatever the request contains, and the answer has the header `Session-Resumed`. Change its configuration with `PATCH …/sessions/{sessionId}/config`. An ended session is not reopened (404): its ID stays reserved until 24 hours after the session was deleted.',
   params: flowParams,
   querystring: noQuery,
+  headers: triggerHeaders,
   body: sessionBody,
   response: {
     201: enveloped(sessionOpened),
@@ -32,11 +35,18 @@ export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient):
     const caller = callerOf(request);
     const flow = await deps.flows.find(request.params.flowId);
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
-    const { body, headers, id: requestId, log } = request;
+    const { headers, id: requestId, log } = request;
+    const key = headers['idempotency-key'];
+    const keyed =
+      key === undefined ? {} : { sessionId: derivedSessionId('keyed', { ...flow, key }) };
+    const body = { ...keyed, ...request.body };
     const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
-    const { sessionId, runId, isResumed } = await findOrCreateSession(deps, workflows, opening);
+    const session = await findOrCreateSession(deps, workflows, opening);
+    const { runId, isResumed } = session;
     if (isResumed) reply.header('session-resumed', 'true');
     reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
-    return { data: { sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) } };
+    return {
+      data: { sessionId: session.sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) },
+    };
   });
 }

@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { withAdvisoryLock } from '../client/advisory-lock.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
+import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
 
 export type ReconcileStore = ReturnType<typeof createReconcileStore>;
@@ -29,7 +29,7 @@ export function createReconcileStore(pool: Pool) {
     unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
     /** Idle sessions with a sandbox on a draining host. */
     idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
-    /** Ended runs whose webhook was neither delivered nor dropped. */
+    /** Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not started. */
     pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
     /** The restore that was not yet compared with Temporal, if any. */
     pendingRestore: () => pendingRestore(pool),
@@ -141,19 +141,29 @@ const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
     [lostMs],
   );
 
-const pendingWebhooks = (db: Db, olderThanMs: number): Promise<Run[]> =>
-  selectMany(
-    db,
-    `where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
+interface PendingWebhook extends Run {
+  /** The number of the redelivery that an operator requested; null: the delivery at the run's end. */
+  redelivery: number | null;
+}
+
+async function pendingWebhooks(db: Db, olderThanMs: number): Promise<PendingWebhook[]> {
+  const { rows } = await db.query<RunRow & { redelivery: number | null }>(
+    `select ${runColumns}, l.last_seq,
+            case when r.webhook_state <> 'pending' then r.webhook_redeliveries end as redelivery
+     from runs r join run_logs l on l.run_id = r.id
+     where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
        and not exists (
          select from webhook_attempts a
          where a.run_id = r.id and a.delivery = 0
            and coalesce(a.finished_at, a.started_at)
              > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
        )
+       or r.webhook_redelivery_claimed_at < db_clock() - $1 * interval '1 ms'
      order by r.ended_at limit ${pageSize}`,
     [olderThanMs, limits.webhook.delaysMs],
   );
+  return rows.map((row) => ({ ...toRun(row), redelivery: row.redelivery }));
+}
 
 /** If several restores are pending, covers the union of their gaps. */
 async function pendingRestore(db: Db): Promise<PendingRestore | null> {

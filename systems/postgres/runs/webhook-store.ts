@@ -63,6 +63,9 @@ export function createWebhookStore(pool: Pool, sealer: Sealer) {
      * progress or was never made.
      */
     claimRedelivery: (runId: string) => claimRedelivery(pool, runId),
+    /** Its workflow was started. Until then the reconciler starts it. */
+    markRedeliveryStarted: (runId: string, delivery: number) =>
+      markRedeliveryStarted(pool, runId, delivery),
     /** No further attempt is made. A successful delivery stays successful. */
     drop: (runId: string) => dropWebhook(pool, runId),
   };
@@ -163,10 +166,18 @@ async function listAttempts(db: Db, runId: string): Promise<MadeAttempt[]> {
 
 async function claimRedelivery(db: Db, runId: string): Promise<number | null> {
   const { rows } = await db.query<{ delivery: number }>(
-    `update runs set webhook_redeliveries = webhook_redeliveries + 1
+    `update runs set webhook_redeliveries = webhook_redeliveries + 1,
+                     webhook_redelivery_claimed_at = db_clock()
      where id = $1 and webhook_state in ('delivered', 'dropped') and webhook_body is not null
      returning webhook_redeliveries as delivery`,
     [runId],
   );
   return rows[0]?.delivery ?? null;
+}
+
+async function markRedeliveryStarted(db: Db, runId: string, delivery: number): Promise<void> {
+  const text = `
+    update runs set webhook_redelivery_claimed_at = null
+    where id = $1 and webhook_redeliveries = $2`;
+  await db.query(text, [runId, delivery]);
 }

@@ -221,6 +221,8 @@ create table runs (
   webhook_delivery_id uuid,
   -- how many further deliveries operators have requested
   webhook_redeliveries integer not null default 0,
+  -- of the last of them, until its workflow was started
+  webhook_redelivery_claimed_at timestamptz,
   -- what the snapshot left out, and why; JSON text
   snapshot text,
   -- set by retention, also when there was nothing to delete
@@ -240,6 +242,8 @@ create index runs_by_session on runs (project_id, session_id, created_at desc, i
 create index runs_by_label on runs using gin (label_pairs(labels));
 create index runs_of_flow on runs (flow_id, created_at desc);
 create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
+create index runs_with_claimed_redelivery on runs (webhook_redelivery_claimed_at)
+  where webhook_redelivery_claimed_at is not null;
 create index runs_with_log on runs (ended_at) where ended_at is not null and log_purged_at is null;
 create index runs_with_files on runs (ended_at)
   where ended_at is not null and files_purged_at is null and session_id is null;

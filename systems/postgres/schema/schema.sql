@@ -54,6 +54,7 @@ CREATE TABLE public.runs (
     webhook_body text,
     webhook_delivery_id uuid,
     webhook_redeliveries integer DEFAULT 0 NOT NULL,
+    webhook_redelivery_claimed_at timestamp with time zone,
     snapshot text,
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
@@ -648,6 +649,8 @@ CREATE INDEX runs_by_session ON public.runs USING btree (project_id, session_id,
 CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
 CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
+
+CREATE INDEX runs_with_claimed_redelivery ON public.runs USING btree (webhook_redelivery_claimed_at) WHERE (webhook_redelivery_claimed_at IS NOT NULL);
 
 CREATE INDEX runs_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NULL));
 

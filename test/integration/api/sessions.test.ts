@@ -26,6 +26,30 @@ async function sealedConfigs(): Promise<unknown> {
   return rows;
 }
 
+test('an opening with an idempotency key finds its session again, as does every retry at once', async () => {
+  const headers = { 'idempotency-key': 'order-4711' };
+  const openKeyed = (path = sessionsOf(), body: object = {}) => call(path, { body, headers });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => openKeyed()));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  expect(new Set(answers.map(({ json }) => json.data.runId)).size).toBe(1);
+  expect(answers.filter(({ headers: sent }) => sent.get('session-resumed') === null)).toHaveLength(
+    1,
+  );
+  const [{ sessionId, runId }] = answers.map(({ json }) => json.data);
+  expect((await openKeyed()).json.data).toMatchObject({ sessionId, runId });
+
+  const others = [
+    await call(sessionsOf(), { body: {}, headers: { 'idempotency-key': 'order-4712' } }),
+    await openKeyed(sessionsOf(), { sessionId: 'of-the-client' }),
+    await call(sessionsOf(), { body: {} }),
+  ];
+  const ids = [runId, ...others.map(({ json }) => json.data.runId)];
+  expect(new Set(ids).size).toBe(4);
+  expect(others[1]?.json.data.sessionId).toBe('of-the-client');
+  const wrong = await call(sessionsOf(), { body: {}, headers: { 'idempotency-key': 'ä' } });
+  expect([wrong.status, wrong.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+});
+
 /** An existing session. */
 let known: string;
 beforeAll(async () => {

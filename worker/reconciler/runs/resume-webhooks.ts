@@ -4,12 +4,25 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 
 /**
- * Starts a workflow for each pending webhook whose run's workflow is gone. It makes the remaining
- * attempts. Safe to repeat: there is at most one such workflow per run.
+ * Starts a workflow for each pending webhook whose run's workflow is gone, which makes the remaining
+ * attempts, and for each redelivery whose API process died before it started one. Safe to repeat: there
+ * is at most one such workflow per delivery.
  */
 export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
   const pending = await deps.reconcile.pendingWebhooks(deps.thresholds.webhookMs);
-  await forEachRun(pending, deps.logger, (run) => resumeWebhook(deps, run));
+  await forEachRun(pending, deps.logger, (run) =>
+    run.redelivery === null ? resumeWebhook(deps, run) : startRedelivery(deps, run, run.redelivery),
+  );
+}
+
+async function startRedelivery(
+  { temporal, webhooks, logger }: ReconcilerDeps,
+  { runId, requestId }: Run,
+  delivery: number,
+): Promise<void> {
+  const outcome = await temporal.startWebhook({ runId, firstAttempt: 1, delivery });
+  await webhooks.markRedeliveryStarted(runId, delivery);
+  logger.info({ runId, requestId, delivery, outcome }, 'redelivery_started_by_reconciler');
 }
 
 export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {

@@ -95,8 +95,9 @@ export function createReconcilerFixture(database: TestDatabase) {
     removeSchedule: async (flowId) => {
       calls.push(`unschedule ${flowId}`);
     },
-    startWebhook: async ({ runId, firstAttempt }) => {
-      calls.push(`webhook ${runId} from ${firstAttempt}`);
+    startWebhook: async ({ runId, firstAttempt, delivery }) => {
+      const which = delivery === undefined ? 'webhook' : `redelivery ${delivery} of`;
+      calls.push(`${which} ${runId} from ${firstAttempt}`);
       return 'started';
     },
   };

@@ -178,6 +178,45 @@ describe('a pending webhook', () => {
   });
 });
 
+describe('a redelivery', () => {
+  async function claimed() {
+    const { runId } = await fixture.started(await scenario.run({ callbackUrl }));
+    await fixture.runs.endRun({ ...cause(runId), exitCode: null });
+    const { webhooks } = fixture.deps;
+    await webhooks.drop(runId);
+    expect(await webhooks.claimRedelivery(runId)).toBe(1);
+    fixture.deps.thresholds.webhookMs = -1_000;
+    return { runId, webhooks };
+  }
+
+  it('is started if the process that claimed it died before it started one, and only once', async () => {
+    const { runId } = await claimed();
+    for (let n = 0; n < 3; n += 1) await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`redelivery 1 of ${runId} from 1`]);
+  });
+
+  it('is left alone once it was started, and a later one is not mistaken for it', async () => {
+    const { runId, webhooks } = await claimed();
+    await webhooks.markRedeliveryStarted(runId, 1);
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([]);
+    expect(await webhooks.claimRedelivery(runId)).toBe(2);
+    await webhooks.markRedeliveryStarted(runId, 1);
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`redelivery 2 of ${runId} from 1`]);
+  });
+
+  it('is started at the next pass if Temporal is unavailable', async () => {
+    const { runId } = await claimed();
+    const { startWebhook } = fixture.deps.temporal;
+    fixture.deps.temporal.startWebhook = () => Promise.reject(new Error('unavailable'));
+    await fixture.reconciler.pass();
+    fixture.deps.temporal.startWebhook = startWebhook;
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`redelivery 1 of ${runId} from 1`]);
+  });
+});
+
 describe('many active runs', () => {
   it('are queried several at a time, so that a slow answer delays no other', async () => {
     for (let made = 0; made < 4; made += 1) await fixture.started(await scenario.run());
