@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { PriceList } from '../core/metering/model-prices.ts';
 import type { Run } from '../core/runs/run.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
@@ -46,6 +47,8 @@ export interface ApiDeps {
   offlineModel: boolean;
   /** For flows without a timeout of their own. */
   runTimeoutMs: number;
+  /** Besides the list prices. */
+  modelPrices: PriceList;
   /** A host without a heartbeat for longer is lost. */
   hostLostMs: number;
   logger: FastifyBaseLogger;

@@ -117,6 +117,7 @@ function open() {
     temporalUiUrl: config.temporalUiUrl,
     offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
+    modelPrices: config.modelPrices,
     hostLostMs: config.times.hostLostMs,
     logger,
     metrics: metrics ?? noopMetrics,

@@ -11,6 +11,10 @@ export const flowRecord = z
     prompt: z.string().nullable(),
     instructions: z.string().nullable(),
     model: z.string().nullable(),
+    allowedModels: z.array(z.string()).meta({
+      description:
+        'Models that the agent may call besides that of the run and its own small model.',
+    }),
     mcpServerNames: z.array(z.string()),
     envNames: z.array(z.string()),
     disallowedTools: z.array(z.string()),

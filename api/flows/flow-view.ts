@@ -11,6 +11,7 @@ export function flowView(flow: Flow): FlowRecord {
     prompt: flow.prompt,
     instructions: flow.instructions,
     model: flow.model,
+    allowedModels: flow.allowedModels,
     mcpServerNames: flow.mcpServerNames,
     envNames: flow.envNames,
     disallowedTools: flow.disallowedTools,

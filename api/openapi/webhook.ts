@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { runRecord } from '../runs/run-schema.ts';
+import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { runError } from '../schemas/run-error.ts';
 
 const retryDelays = new Intl.ListFormat('en-GB').format(
@@ -22,7 +22,7 @@ export const runFinishedBody = z
     error: runError,
     exitCode: z.int().nullable(),
     result: z.string().nullable(),
-    costUsd: z.number().nullable(),
+    costUsd,
     usage: runRecord.shape.usage,
     labels: z.record(z.string(), z.string()),
   })

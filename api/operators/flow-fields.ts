@@ -3,6 +3,7 @@ import { allowedHostRule, imageRule } from '../../core/field-rules.ts';
 import { defaultFlow, type Flow, type FlowSecrets } from '../../core/flows/flow.ts';
 import { lacksPrompt, type Schedule, scheduleError } from '../../core/flows/schedule.ts';
 import { limits } from '../../core/limits.ts';
+import { modelLimits } from '../../core/model/model-limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
@@ -22,6 +23,7 @@ const shape = {
   prompt: nonBlankText().check(maxBytes(limits.text.promptMaxBytes)).nullable().optional(),
   instructions: textUpTo(limits.text.instructionsMaxChars).nullable().optional(),
   model: model.nullable().optional(),
+  allowedModels: z.array(model).max(modelLimits.allowedMax).optional(),
   disallowedTools: disallowedTools.optional(),
   image: matching(imageRule).nullable().optional(),
   runner: name().nullable().optional(),

@@ -1,3 +1,4 @@
+import { defaultFlow, type Flow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
@@ -6,6 +7,7 @@ import { invalid } from '../errors.ts';
 import { flowView } from '../flows/flow-view.ts';
 import { readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
+import { checkBudget } from '../runs/check-budget.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
 import { operatorOf } from './authenticate-operator.ts';
@@ -40,7 +42,9 @@ export function flows(app: App, deps: ApiDeps): void {
     const { projectId } = await loadProject(deps, request.params);
     const { name, runner } = request.body;
     await checkRunner(deps, runner);
-    const flow = await deps.flows.create({ ...flowFieldsFrom(request.body), name, projectId });
+    const fields = flowFieldsFrom(request.body);
+    checkFlowBudget(deps, { ...defaultFlow, ...fields });
+    const flow = await deps.flows.create({ ...fields, name, projectId });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
     const at = `${projectsPath}/${projectId}/flows/${flow.flowId}`;
@@ -58,13 +62,24 @@ export function flows(app: App, deps: ApiDeps): void {
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);
-    const flow = await deps.flows.change(flowId, (before) => flowFieldsFrom(request.body, before));
+    const flow = await deps.flows.change(flowId, (before) => {
+      const fields = flowFieldsFrom(request.body, before);
+      checkFlowBudget(deps, { ...before.flow, ...fields });
+      return fields;
+    });
     if (flow === null)
       throw new Error(`flow ${flowId} is missing, although flows are never deleted`);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };
   });
+}
+
+function checkFlowBudget(
+  deps: ApiDeps,
+  { model = null, limits: { maxBudgetUsd } }: { model?: string | null; limits: Flow['limits'] },
+): void {
+  checkBudget(deps, { model, maxBudgetUsd, field: 'body.limits.maxBudgetUsd' });
 }
 
 async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {

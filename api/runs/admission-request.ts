@@ -9,6 +9,7 @@ import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
+import { checkBudget } from './check-budget.ts';
 import { checkCallbackUrl } from './check-callback-url.ts';
 import { parseContextHeaders } from './context-headers.ts';
 import { resolveIdempotencyKey } from './idempotency-key.ts';
@@ -66,11 +67,16 @@ interface AdmissionRequestInput {
 
 /** The input of admission: fields of the request, with the flow's values as defaults. */
 export function toAdmissionRequest(
-  deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs'>,
+  deps: Pick<ApiDeps, 'newId' | 'runTimeoutMs' | 'modelPrices' | 'now'>,
   { creator, flow, body, config, idempotencyKey }: AdmissionRequestInput,
 ): AdmitRun {
   const prompt = body.prompt ?? flow.prompt;
   if (!prompt) throw invalid('body.prompt: is required, because the flow has no prompt');
+  checkBudget(deps, {
+    model: body.model ?? flow.model,
+    maxBudgetUsd: body.maxBudgetUsd ?? flow.limits.maxBudgetUsd,
+    field: 'body.maxBudgetUsd',
+  });
   const defaultTimeoutSeconds = flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000);
   return {
     runId: deps.newId(),

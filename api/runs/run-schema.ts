@@ -9,6 +9,12 @@ const timestamp = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const labelMap = z.record(z.string(), z.string());
 
+/** Of a run or a turn. */
+export const costUsd = z.number().nullable().meta({
+  description:
+    'What the calls of the model cost, with six decimals. Null before the first call, and if the price of a called model is unknown.',
+});
+
 export const runRecord = z
   .object({
     runId: z.uuid(),
@@ -33,7 +39,7 @@ export const runRecord = z
       cacheReadInputTokens: count,
       cacheCreationInputTokens: count,
     }),
-    costUsd: z.number().nullable(),
+    costUsd,
     numTurns: count,
     createdBy: z.object({ keyName: z.string(), createdBy: z.string() }),
     webhook: z.object({

@@ -12,7 +12,8 @@ export const boundFields = {
     description: 'Maximum duration after the start. The run then ends with `timed_out`.',
   }),
   maxTurns: z.int().min(1).max(limits.run.turnsMax).optional().meta({
-    description: 'Maximum number of model calls. The run then ends with `max_turns_exceeded`.',
+    description:
+      'Maximum number of rounds of the agent. The run then ends with `max_turns_exceeded`, at the latest after 20 × `maxTurns` + 50 calls of the model.',
   }),
   maxBudgetUsd: z
     .number()
@@ -20,7 +21,8 @@ export const boundFields = {
     .max(limits.run.budgetMaxUsd)
     .optional()
     .meta({
-      description: 'Maximum cost of the model. The run then ends with `budget_exceeded`.',
+      description:
+        'Maximum cost of the model, which the service measures. A call that could exceed it is not made, and the run ends with `budget_exceeded`. Refused if the price of the model is unknown.',
     }),
   outputSchema: outputSchema.optional(),
   model: model.optional().meta({ description: "Default: the flow's model." }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { inputFiles } from '../files/input-file-schema.ts';
-import { flowParams, runRecord } from '../runs/run-schema.ts';
+import { costUsd, flowParams, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
 import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
@@ -105,7 +105,7 @@ export const turnAnswer = z
         'Why the turn failed: an error of the run, `no_capacity` or `files_refused`. Absent if the agent has ended the turn.',
     }),
     usage: runRecord.shape.usage,
-    costUsd: z.number().nullable(),
+    costUsd,
   })
   .meta({ id: 'Turn' });
 

@@ -109,7 +109,8 @@ function specOf(modelSocket: string): Docker.ContainerCreateOptions {
   const noServers = { env: {}, mcpServers: {} };
   const policy = { disallowedTools: [], networkPolicy: 'none' as const };
   const flow = { instructions: null, ...policy, ...noServers };
-  const bounds = { model: null, maxTurns: null, maxBudgetUsd: null, outputSchema: null };
+  const limits = { maxTurns: null, maxBudgetUsd: null, answerTokensMax: null };
+  const bounds = { model: null, ...limits, outputSchema: null };
   const run = { partialMessages: false, ...bounds };
   const conversation = { id: randomUUID(), resume: false };
   const { args } = agentCommand({ flow, config: emptyRunConfig, run, conversation });

@@ -83,6 +83,7 @@ const configHelp = `
 --config accepts every field of the operators' API. Fields without an option, and secrets,
 can only be set this way:
   {"description": "…", "image": "…", "disallowedTools": ["Bash(git:*)"],
+   "allowedModels": ["sonnet"],
    "env": {"TOKEN": "…"},
    "mcpServers": {"docs": {"type": "http", "url": "https://…",
                            "headers": {"Authorization": "Bearer \${TOKEN}"}}}}

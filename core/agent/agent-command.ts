@@ -20,6 +20,8 @@ export interface AgentPlan {
     maxBudgetUsd: number | null;
     /** JSON text. */
     outputSchema: string | null;
+    /** Of one answer; null: the agent's default. */
+    answerTokensMax: number | null;
   };
   /** The agent's conversation, a UUID; resumed only if its transcript exists. */
   conversation: { id: string; resume: boolean };
@@ -125,10 +127,16 @@ function systemPromptFile({ flow, config }: AgentPlan): AgentFile[] {
   return content === '' ? [] : [{ name: systemPromptName, content }];
 }
 
-function environmentOf({ flow, config }: AgentPlan): Record<string, string> {
+function environmentOf({ flow, config, run }: AgentPlan): Record<string, string> {
   const context: [string, string][] = Object.entries(config.context).map(([name, value]) => [
     `FLOW_CTX_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`,
     value,
   ]);
-  return { ...flow.env, ...config.env, ...Object.fromEntries(context) };
+  const { answerTokensMax } = run;
+  return {
+    ...flow.env,
+    ...config.env,
+    ...Object.fromEntries(context),
+    ...(answerTokensMax !== null && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(answerTokensMax) }),
+  };
 }

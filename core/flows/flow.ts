@@ -13,6 +13,8 @@ export interface Flow {
   prompt: string | null;
   instructions: string | null;
   model: string | null;
+  /** Models that its agents may call besides that of the run. */
+  allowedModels: string[];
   disallowedTools: string[];
   mcpServerNames: string[];
   envNames: string[];

@@ -26,16 +26,19 @@ const defaultModel = current.opus;
  * Names without the date of a version and without a suffix.
  */
 export function allowedModels(run: { model: string | null; listed: readonly string[] }): string[] {
-  const named = [run.model ?? defaultModel, ...run.listed];
+  const named = [run.model, ...run.listed];
   return [...new Set([current.haiku, ...named.flatMap(modelsNamed)])];
 }
 
 export const isAllowedModel = (model: string, allowed: readonly string[]): boolean =>
   allowed.includes(plainModelName(model));
 
-/** The models that the agent calls for a name. It replaces a model that was retired by the current one. */
-function modelsNamed(name: string): string[] {
-  const plain = plainModelName(name);
+/**
+ * The models that the agent calls for a name; null names its default. It replaces a model that was
+ * retired by the current one of its family.
+ */
+export function modelsNamed(name: string | null): string[] {
+  const plain = plainModelName(name ?? defaultModel);
   const alias = Object.hasOwn(aliases, plain) ? aliases[plain] : undefined;
   if (alias !== undefined) return [...alias];
   const family = Object.entries(current).find(([each]) => plain.startsWith(`claude-${each}-`));

@@ -18,23 +18,29 @@ interface BoundedRequest {
  * any length.
  */
 export function callBound({ bytes, maxTokens, fields }: BoundedRequest): CallBound {
-  const images = imagesIn(fields.messages);
-  const imageChars = images.reduce((sum, chars) => sum + chars, 0);
+  const { imageLengths, cachesForAnHour } = scan(fields);
   return {
-    promptTokens: bytes - imageChars + images.length * imageTokensMax,
+    promptTokens: bytes - imageLengths.reduce(sum, 0) + imageLengths.length * imageTokensMax,
+    cachesForAnHour,
     outputTokens: maxTokens,
     webSearches: listIn(fields, 'tools').filter(isObject).map(searchesOf).reduce(sum, 0),
   };
 }
 
-/** The lengths of the images' data. */
-function imagesIn(value: unknown): number[] {
-  if (Array.isArray(value)) return value.flatMap(imagesIn);
-  if (!isObject(value)) return [];
-  const source = objectIn(value, 'source');
-  const data = textIn(source, 'data');
-  if (value.type === 'image' && data !== null) return [data.length];
-  return Object.values(value).flatMap(imagesIn);
+interface Scan {
+  /** The lengths of the images' data. */
+  imageLengths: number[];
+  cachesForAnHour: boolean;
+}
+
+function scan(value: unknown, found: Scan = { imageLengths: [], cachesForAnHour: false }): Scan {
+  if (Array.isArray(value)) for (const each of value) scan(each, found);
+  if (!isObject(value)) return found;
+  if (textIn(objectIn(value, 'cache_control'), 'ttl') === '1h') found.cachesForAnHour = true;
+  const data = value.type === 'image' ? textIn(objectIn(value, 'source'), 'data') : null;
+  if (data === null) scan(Object.values(value), found);
+  else found.imageLengths.push(data.length);
+  return found;
 }
 
 function searchesOf(tool: JsonObject): number {

@@ -1,8 +1,9 @@
 // What a run may still spend. A call reserves the most that it can cost before it is made, and returns
 // the difference when its cost is known. So calls in parallel cannot exceed the budget together.
 
-interface CallBudget {
-  /** False if the call does not fit; then nothing is reserved. */
+export interface CallBudget {
+  fits(nanos: number): boolean;
+  /** False if it does not fit; then nothing is reserved. */
   reserve(nanos: number): boolean;
   /** Replaces a reservation by the cost. */
   settle(reserved: number, cost: number): void;
@@ -10,9 +11,11 @@ interface CallBudget {
 
 export function createCallBudget({ limit, spent }: { limit: number; spent: number }): CallBudget {
   let left = limit - spent;
+  const fits = (nanos: number): boolean => nanos <= left;
   return {
+    fits,
     reserve(nanos) {
-      if (nanos > left) return false;
+      if (!fits(nanos)) return false;
       left -= nanos;
       return true;
     },

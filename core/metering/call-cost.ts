@@ -18,6 +18,8 @@ export function costOf(tokens: TokenCounts, price: ModelPrice): number {
 /** The largest that a call can use: every token of its prompt may be written to the cache. */
 export interface CallBound {
   promptTokens: number;
+  /** Instead of five minutes, which costs less. */
+  cachesForAnHour: boolean;
   outputTokens: number;
   webSearches: number;
 }
@@ -25,7 +27,8 @@ export interface CallBound {
 /** What the call can cost at most. */
 export function costBound(bound: CallBound, price: ModelPrice): number {
   const rates = ratesFor(price, bound.promptTokens);
-  const perPromptToken = Math.max(rates.input, rates.cacheWrite5m, rates.cacheWrite1h);
+  const forAnHour = bound.cachesForAnHour ? rates.cacheWrite1h : 0;
+  const perPromptToken = Math.max(rates.input, rates.cacheWrite5m, forAnHour);
   return (
     bound.promptTokens * perPromptToken +
     bound.outputTokens * rates.output +
@@ -39,6 +42,8 @@ function ratesFor({ longPrompt, ...rates }: ModelPrice, prompt: number) {
 
 /** With six decimals. */
 export const usdOf = (nanos: number): number => Math.round(nanos / 1_000) / 1e6;
+
+export const nanosOf = (usd: number): number => Math.round(usd * 1e9);
 
 /** As clients see it: null if it is unknown, and before the first call. */
 export const costUsdOf = ({ cost }: Pick<RunSpending, 'cost'>): number | null =>

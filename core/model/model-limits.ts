@@ -16,6 +16,14 @@ export const modelLimits = {
   commonBodiesMaxBytes: 256 * 1024 ** 2,
   /** Larger bodies of a run are parsed one after the other. */
   largeBodyBytes: 1024 ** 2,
+  /** Models that a flow may list. */
+  allowedMax: 20,
+  /**
+   * Calls of a run. An agent makes one per turn, and more for its helpers and after errors, but never
+   * that many.
+   */
+  callsMax: (maxTurns: number | null): number =>
+    maxTurns === null ? Number.POSITIVE_INFINITY : 20 * maxTurns + 50,
   /** How long the ledger has a call: 13 months, so that a month can be compared with that of last year. */
   ledgerRetentionMs: 397 * 24 * 3_600_000,
 } as const;

@@ -109,6 +109,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       temporalUiUrl: null,
       offlineModel: false,
       runTimeoutMs: 60_000,
+      modelPrices: {},
       hostLostMs: limits.host.lostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: noopMetrics,

@@ -25,6 +25,7 @@ const bash = (command: string) => ({ tool: 'Bash', input: { command } });
 
 interface ModelRequest {
   model: string;
+  max_tokens?: number;
   system: unknown;
   tools?: { name: string }[];
   messages: unknown[];
@@ -146,14 +147,31 @@ test('reaches the agent, its tools and its model, and is nowhere else', patientl
   }, 30_000);
 });
 
+test.each([
+  ['sonnet', 'claude-sonnet-5-5'],
+  ['opusplan', 'claude-sonnet-5-5'],
+  ['fable', 'claude-fable-5-2'],
+  ['claude-opus-4-1', 'claude-opus-5-5'],
+])(
+  'a run of model %s may call what its agent calls for that: %s',
+  patiently,
+  async (name, called) => {
+    const word = `called-${name}`;
+    const run = await service.trigger({ prompt: model([{ text: word }]), model: name });
+    expect(await service.untilEnded(run.runId)).toMatchObject({ exitCode: 0, result: word });
+    const seen = requestsOf(word).map((request) => request.model);
+    expect(seen).toEqual([called]);
+  },
+);
+
 test('limits end a run with their own causes and its cost so far', patiently, async () => {
   const steps = Array.from({ length: 5 }, (_, at) => bash(`echo ${at}`));
+  // $0.28 each, with the prices of the agent's default model.
+  const usage = { input_tokens: 10_000, output_tokens: 12_000 };
+  const costly = steps.flatMap((step) => [{ usage }, step]);
   const [turns, budget] = await Promise.all([
     service.trigger({ prompt: model(steps), maxTurns: 2 }),
-    service.trigger({
-      prompt: model([{ usage: { output_tokens: 1_000_000 } }, ...steps]),
-      maxBudgetUsd: 0.01,
-    }),
+    service.trigger({ prompt: model(costly), maxBudgetUsd: 1 }),
   ]);
   expect(await service.untilEnded(turns.runId, 150_000)).toMatchObject({
     error: 'max_turns_exceeded',
@@ -161,6 +179,7 @@ test('limits end a run with their own causes and its cost so far', patiently, as
   });
   const spent = await service.untilEnded(budget.runId, 150_000);
   expect(spent).toMatchObject({ error: 'budget_exceeded', agentStatus: 'error' });
-  expect(spent.costUsd).toBeGreaterThan(0.01);
-  expect(requestsOf('echo 4')).toHaveLength(3);
+  expect([0.56, 0.84]).toContain(spent.costUsd);
+  expect(spent.usage['outputTokens']).toBe(Math.round((spent.costUsd ?? 0) / 0.28) * 12_000);
+  expect(requestsOf('"usage').map((request) => request.max_tokens)).toContain(12_500);
 });

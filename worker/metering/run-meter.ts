@@ -5,12 +5,20 @@
 import type { Logger } from 'pino';
 import { dayOf } from '../../core/agent/usage.ts';
 import { usdOf } from '../../core/metering/call-cost.ts';
-import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
+import type { LedgerEntry, RunSpending } from '../../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList } from '../../core/metering/model-prices.ts';
+import { createDeferred } from '../../lib/async/deferred.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
+import type { ModelApiError } from '../egress/model/model-api-error.ts';
 import { type OpenCall, openCallJournal } from './call-journal.ts';
+import {
+  type CallLimits,
+  createCallLimits,
+  type ExceededLimit,
+  type LimitedRun,
+} from './call-limits.ts';
 import { endLeftCalls } from './end-call.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { meterCall } from './meter-call.ts';
@@ -25,8 +33,10 @@ interface MeterDeps {
   newId(): string;
 }
 
-interface MeteredRun {
+interface MeteredRun extends LimitedRun {
   runId: string;
+  /** What the ledger has. */
+  spending: RunSpending;
   /** The folder of the sandbox that only root can access. */
   root: string;
   logger: Logger;
@@ -35,6 +45,8 @@ interface MeteredRun {
 export interface RunMeter extends CallMeter {
   /** The calls from now on belong to the turn of this message. */
   beginTurn(messageId: string): void;
+  /** Resolves when a call was refused because the run has reached a limit. */
+  exceeded: Promise<ExceededLimit>;
   /** Resolves when the ledger has every call that has ended. */
   written(): Promise<void>;
   /** Resolves when no call is open and the ledger has all. */
@@ -51,21 +63,25 @@ export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<Ru
   const journal = openCallJournal({ root, runId }, onFailure);
   const left = endLeftCalls(journal.left, now(), modelPrices);
   try {
-    if (left.length > 0) await ledger.record(runId, left);
+    const recorded = left.length === 0 ? null : await ledger.record(runId, left);
     journal.clear();
+    const limits = createCallLimits(run, recorded ?? run.spending);
+    return createRunMeter(deps, run, { journal, limits });
   } catch (error) {
     journal.close();
     throw error;
   }
-  return createRunMeter(deps, run, journal);
 }
 
 function createRunMeter(
   deps: MeterDeps,
   { runId, logger }: MeteredRun,
-  journal: ReturnType<typeof openCallJournal>,
+  { journal, limits }: { journal: ReturnType<typeof openCallJournal>; limits: CallLimits },
 ): RunMeter {
-  const open = new Set<string>();
+  /** What each open call has reserved. */
+  const open = new Map<string, number>();
+  const logRefusal = createRefusedCallLog(logger);
+  const exceeded = createDeferred<ExceededLimit>();
   const ended = createNotifier();
   const closing = new AbortController();
   let messageId: string | null = null;
@@ -78,16 +94,9 @@ function createRunMeter(
     onWritten: () => void (open.size === 0 && journal.clear()),
   });
 
-  function openCall(unmetered: UnmeteredCall): OpenCall {
-    const { model, maxTokens } = unmetered.request;
-    const startedAt = deps.now();
-    const price = findPrice(model, { prices: deps.modelPrices, day: dayOf(startedAt) });
-    const request = { bytes: unmetered.bytes, maxTokens: maxTokens ?? 0 };
-    return { callId: deps.newId(), messageId, model, startedAt, price, request };
-  }
-
   function finish(call: LedgerEntry): void {
     journal.ended(call);
+    limits.settle(open.get(call.callId) ?? 0, call.cost ?? 0);
     open.delete(call.callId);
     writer.add(call);
     logger.info(describeCall(call), 'model_call');
@@ -96,16 +105,23 @@ function createRunMeter(
   }
 
   return {
-    open(unmetered) {
+    async open(unmetered) {
       if (unmetered.endpoint === '/v1/messages/count_tokens') return freeCall;
-      const call = openCall(unmetered);
+      const call = openCall(deps, unmetered, messageId);
+      const admitted = await limits.admit(unmetered, call.price);
+      if ('error' in admitted) {
+        if (admitted.exceeded !== null) exceeded.resolve(admitted.exceeded);
+        logRefusal(admitted.error);
+        return { outcome: 'refused', error: admitted.error };
+      }
       journal.opened(call);
-      open.add(call.callId);
+      open.set(call.callId, admitted.reserved);
       return { outcome: 'opened', call: meterCall(deps, call, finish) };
     },
     beginTurn(id) {
       messageId = id;
     },
+    exceeded: exceeded.promise,
     written: writer.written,
     async settled() {
       while (open.size > 0) await ended.wait();
@@ -115,6 +131,29 @@ function createRunMeter(
       closing.abort();
       journal.close();
     },
+  };
+}
+
+function openCall(
+  { modelPrices: prices, now, newId }: MeterDeps,
+  { request: { model, maxTokens }, bytes }: UnmeteredCall,
+  messageId: string | null,
+): OpenCall {
+  const startedAt = now();
+  const price = findPrice(model, { prices, day: dayOf(startedAt) });
+  const request = { bytes, maxTokens: maxTokens ?? 0 };
+  return { callId: newId(), messageId, model, startedAt, price, request };
+}
+
+const refusalsLoggedMax = 20;
+
+/** One line per reason, so that an agent in a loop does not fill the log. */
+function createRefusedCallLog(logger: Logger): (error: ModelApiError) => void {
+  const logged = new Set<string>();
+  return ({ status, message }) => {
+    if (logged.has(message) || logged.size >= refusalsLoggedMax) return;
+    logged.add(message);
+    logger.info({ status, reason: message }, 'model_call_refused');
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Flow, NetworkPolicy } from '../../../core/flows/flow.ts';
 
 export const flowColumns = `
-  id, project_id, name, description, prompt, instructions, model, disallowed_tools,
+  id, project_id, name, description, prompt, instructions, model, allowed_models, disallowed_tools,
   mcp_server_names, env_names, image, memory_bytes, cpus, network_policy, allowed_hosts,
   timeout_seconds, max_turns, max_budget_usd, runner, schedule_cron, schedule_timezone,
   storage_bytes, version, created_at, updated_at`;
@@ -14,6 +14,7 @@ export interface FlowRow {
   prompt: string | null;
   instructions: string | null;
   model: string | null;
+  allowed_models: string[];
   disallowed_tools: string[];
   mcp_server_names: string[];
   env_names: string[];
@@ -43,6 +44,7 @@ export function toFlow(row: FlowRow): Flow {
     prompt: row.prompt,
     instructions: row.instructions,
     model: row.model,
+    allowedModels: row.allowed_models,
     disallowedTools: row.disallowed_tools,
     mcpServerNames: row.mcp_server_names,
     envNames: row.env_names,

@@ -13,6 +13,7 @@ export type FlowFields = Pick<
   | 'prompt'
   | 'instructions'
   | 'model'
+  | 'allowedModels'
   | 'disallowedTools'
   | 'image'
   | 'resources'
@@ -112,6 +113,7 @@ function columnsOf(
     ['prompt', flow.prompt],
     ['instructions', flow.instructions],
     ['model', flow.model],
+    ['allowed_models', flow.allowedModels],
     ['disallowed_tools', flow.disallowedTools],
     ['image', flow.image],
     ['memory_bytes', flow.resources?.memoryBytes],

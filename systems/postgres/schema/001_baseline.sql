@@ -20,6 +20,8 @@ create table flows (
   prompt text,
   instructions text,
   model text,
+  -- models that its agents may call besides that of the run
+  allowed_models text[] not null default '{}',
   disallowed_tools text[] not null default '{}',
   mcp_server_names text[] not null default '{}',
   env_names text[] not null default '{}',

@@ -144,6 +144,7 @@ CREATE TABLE public.flows (
     prompt text,
     instructions text,
     model text,
+    allowed_models text[] DEFAULT '{}'::text[] NOT NULL,
     disallowed_tools text[] DEFAULT '{}'::text[] NOT NULL,
     mcp_server_names text[] DEFAULT '{}'::text[] NOT NULL,
     env_names text[] DEFAULT '{}'::text[] NOT NULL,

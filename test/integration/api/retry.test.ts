@@ -46,7 +46,7 @@ const full = {
   partialMessages: true,
   callbackUrl: 'https://127.0.0.1:9443/hook?x=y',
   timeoutSeconds: 77,
-  model: 'claude-a',
+  model: 'claude-opus-5',
   maxTurns: 5,
   maxBudgetUsd: 1.5,
   outputSchema: { type: 'object', properties: { n: { type: 'number' } } },
@@ -109,7 +109,7 @@ test('overrides stored fields, and does not change the original run', async () =
     partial_messages: false,
     max_turns: 6,
     max_budget_usd: 1.5,
-    model: 'claude-a',
+    model: 'claude-opus-5',
   });
   expect(await stored(runId)).toEqual(before);
 });

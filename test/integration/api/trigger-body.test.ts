@@ -112,6 +112,21 @@ describe('the created run', () => {
     expect((await trigger({}))?.timeoutSeconds).toBe(90);
   });
 
+  test('has no budget if the price of its model is unknown', async () => {
+    const flow = { model: 'my-model', limits: { maxTurns: null, maxBudgetUsd: 2 } };
+    const bounded = await fixture.tenant({ flow });
+    const trigger = async (body: object) => {
+      const path = `/api/v1/flows/${bounded.flowId}/runs`;
+      return caller(api, bounded.key)(path, { body: { prompt: 'Go', ...body } });
+    };
+    for (const body of [{}, { maxBudgetUsd: 1 }, { model: 'other' }]) {
+      const { status, json } = await trigger(body);
+      expect([status, json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+      expect(json.error.message).toContain('body.maxBudgetUsd: cannot be enforced');
+    }
+    expect((await trigger({ model: 'sonnet' })).status).toBe(201);
+  });
+
   test('returns the names of its servers and nothing else of its configuration', async () => {
     const secrets = { env: {}, mcpServers: { own: server, docs: server } as const };
     const flow = await fixture.tenant({

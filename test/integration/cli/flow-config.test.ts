@@ -40,6 +40,7 @@ const full = {
   prompt: 'Go',
   instructions: 'Be brief.',
   model: 'claude-sonnet-4-5',
+  allowedModels: ['opus'],
   disallowedTools: ['Bash(git:*)', 'WebFetch'],
   image: 'registry.example.test/agent:2',
   runner: 'host-1',

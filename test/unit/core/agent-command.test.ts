@@ -18,6 +18,7 @@ const plainRun: AgentPlan['run'] = {
   maxTurns: null,
   maxBudgetUsd: null,
   outputSchema: null,
+  answerTokensMax: null,
 };
 const server: McpServer = { type: 'http', url: 'https://mcp.example/x' };
 
@@ -66,6 +67,7 @@ describe('the arguments', () => {
         maxTurns: 3,
         maxBudgetUsd: 0.25,
         outputSchema: '{"type":"object"}',
+        answerTokensMax: 3_125,
       },
       conversation: { ...conversation, resume: true },
     });
@@ -80,6 +82,7 @@ describe('the arguments', () => {
       ...['--json-schema', '{"type":"object"}'],
       ...['--resume', conversation.id],
     ]);
+    expect(command.env).toMatchObject({ CLAUDE_CODE_MAX_OUTPUT_TOKENS: '3125' });
   });
 
   test('reject values that could be read as flags', () => {

@@ -4,7 +4,7 @@ import type { ModelApiError } from './model-api-error.ts';
 
 /** Meters the calls of one run, and refuses those that the run may not make. */
 export interface CallMeter {
-  open(call: UnmeteredCall): { outcome: 'opened'; call: MeteredCall } | RefusedCall;
+  open(call: UnmeteredCall): Promise<{ outcome: 'opened'; call: MeteredCall } | RefusedCall>;
 }
 
 export interface UnmeteredCall {
@@ -12,6 +12,8 @@ export interface UnmeteredCall {
   request: ModelRequest;
   /** The length of the request as it is sent. */
   bytes: number;
+  /** The tokens of the prompt; null if the model API does not say. */
+  countTokens(): Promise<number | null>;
 }
 
 interface RefusedCall {

@@ -5,11 +5,13 @@ import type { NetworkPolicy } from '../../../core/flows/flow.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
 import { createHostMemory, type RunMemory } from './body-memory.ts';
 import type { CallMeter } from './call-meter.ts';
-import { forwardCall, type Upstream } from './forward-call.ts';
+import { countTokens } from './count-tokens.ts';
+import { forwardCall } from './forward-call.ts';
 import { createLargeBodyPacer } from './large-body-pacer.ts';
 import { answerError, type ModelApiError, overloaded, rejectCall } from './model-api-error.ts';
 import { type ReadingContext, readCall } from './read-call.ts';
 import { createRefusalLog } from './refusal-log.ts';
+import type { Upstream } from './upstream-request.ts';
 
 export interface ModelUpstream {
   apiKey: string;
@@ -93,8 +95,13 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
       const { call } = read;
       const upstream = await findUpstream();
       if (response.destroyed) return;
-      const opened = meter.open({ ...call, bytes: Buffer.byteLength(call.body) });
+      const opened = await meter.open({
+        ...call,
+        bytes: Buffer.byteLength(call.body),
+        countTokens: () => countTokens(upstream, call),
+      });
       if (opened.outcome === 'refused') return rejectCall(request, response, opened.error);
+      if (response.destroyed) return opened.call.end('failed');
       await forwardCall(upstream, call, { response, metered: opened.call });
     } catch {
       answerError(response, upstreamUnavailable);

@@ -7,11 +7,11 @@ import {
 } from '../../../core/model/model-request.ts';
 import type { CallMemory } from './body-memory.ts';
 import { callHeaders } from './call-headers.ts';
-import type { ModelCall } from './forward-call.ts';
 import type { Pacer } from './large-body-pacer.ts';
 import { invalidRequest, type ModelApiError } from './model-api-error.ts';
 import { parseCallBody, readCallBody } from './read-call-body.ts';
 import type { RefusalLog } from './refusal-log.ts';
+import type { ModelCall } from './upstream-request.ts';
 
 type ReadCall = { outcome: 'read'; call: ModelCall } | { outcome: 'refused'; error: ModelApiError };
 

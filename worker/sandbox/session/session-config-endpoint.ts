@@ -1,9 +1,12 @@
 import type { Logger } from 'pino';
-import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { type ConfigEndpoint, configEndpoint } from '../start/config-endpoint.ts';
+import {
+  type ConfigEndpoint,
+  type ConfiguredRun,
+  configEndpoint,
+} from '../start/config-endpoint.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
 
@@ -14,7 +17,7 @@ import { hasConversation, transcriptName } from './transcript.ts';
  */
 export function sessionConfigEndpoint(
   { sessions, flows }: Pick<SandboxDeps, 'sessions' | 'flows'>,
-  { ref, plan, folders }: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders },
+  { ref, plan, folders }: { ref: SandboxRef; plan: ConfiguredRun; folders: SandboxFolders },
   logger: Pick<Logger, 'debug'>,
 ): ConfigEndpoint {
   const { runId, generation } = ref;

@@ -10,10 +10,12 @@ import type { SandboxDeps } from '../deps.ts';
 
 export type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
 
-interface ConfiguredRun {
+export interface ConfiguredRun {
   run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
   flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
   outputSchema: string | null;
+  /** Of one answer; null: the agent's default. */
+  answerTokensMax: number | null;
 }
 
 interface ConfigSource {
@@ -46,7 +48,7 @@ export function runConfigEndpoint(
  */
 export function configEndpoint(
   { flows }: Pick<SandboxDeps, 'flows'>,
-  { run, flow, outputSchema }: ConfiguredRun,
+  { run, flow, outputSchema, answerTokensMax }: ConfiguredRun,
   { logger, ...source }: ConfigSource,
 ): ConfigEndpoint {
   let isConsumed = false;
@@ -64,7 +66,7 @@ export function configEndpoint(
       return agentCommand({
         flow: { instructions, disallowedTools, networkPolicy: network.policy, env, mcpServers },
         config,
-        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema },
+        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema, answerTokensMax },
         conversation: await source.conversation(),
       });
     },

@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
+import { dayOf } from '../../../core/agent/usage.ts';
 import { failpoint } from '../../../core/failpoint.ts';
+import { answerTokensMax } from '../../../core/metering/budget-plan.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
@@ -26,7 +28,7 @@ export interface ControlSocket {
 }
 
 /** The calls of the agent to the model. */
-interface SandboxCalls extends Pick<RunMeter, 'beginTurn' | 'written'> {
+interface SandboxCalls extends Pick<RunMeter, 'beginTurn' | 'written' | 'exceeded'> {
   /** Closes all connections. Resolves when the ledger has every call. */
   finish(): Promise<void>;
 }
@@ -43,13 +45,14 @@ export async function openControlSocket(
   const denials = new Map<string, Denial & { count: number }>();
   let onExitHint = (): void => undefined;
   const policy = await ensureEgressPolicyFile(folders.root, plan);
-  const meter = await openRunMeter(deps, { runId: ref.runId, root: folders.root, logger });
+  const configured = { ...plan, answerTokensMax: answerBound(deps, plan) };
+  const meter = await openRunMeter(deps, { ...meteredRunOf(plan), root: folders.root, logger });
   const listening = deps.egress.listen(folders.socketFile, {
     logger,
     policy,
     ...(plan.session === null
-      ? runConfigEndpoint(deps, sandbox, logger)
-      : sessionConfigEndpoint(deps, sandbox, logger)),
+      ? runConfigEndpoint(deps, { ref, plan: configured }, logger)
+      : sessionConfigEndpoint(deps, { ref, folders, plan: configured }, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
     meter,
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
@@ -66,7 +69,7 @@ export async function openControlSocket(
   };
   return {
     input,
-    calls: { beginTurn: meter.beginTurn, written: meter.written, finish },
+    calls: { ...meter, finish },
     denials: () => [...denials.values()],
     onExitHint(listener) {
       onExitHint = listener;
@@ -76,6 +79,18 @@ export async function openControlSocket(
       meter.close();
     },
   };
+}
+
+function answerBound(
+  { modelPrices: prices, now }: Pick<SandboxDeps, 'modelPrices' | 'now'>,
+  { run: { model, maxBudgetUsd } }: SandboxPlan,
+): number | null {
+  return answerTokensMax({ model, maxBudgetUsd, prices, day: dayOf(now()) });
+}
+
+function meteredRunOf({ run, flow }: SandboxPlan) {
+  const { runId, spending, model, maxTurns, maxBudgetUsd } = run;
+  return { runId, spending, model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
 }
 
 /** A session's messages are pushed one by one, each with its turn. */

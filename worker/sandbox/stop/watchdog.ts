@@ -1,6 +1,7 @@
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
+import type { ExceededLimit } from '../../metering/call-limits.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { TurnTracker } from '../input/turn-tracker.ts';
@@ -10,7 +11,7 @@ import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 
 /** The reasons for which this host terminates a sandbox. */
-type Violation = SpoolFault | QuotaViolation | 'stalled' | 'hung_after_result';
+type Violation = SpoolFault | QuotaViolation | ExceededLimit | 'stalled' | 'hung_after_result';
 
 export interface Watchdog {
   /** Records the cause before it stops the sandbox, so that the exit does not count as the cause. */
@@ -60,6 +61,13 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
       return { cause: 'disk_full', detail: 'the working directory holds too many files' };
     case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
+    case 'budget_exceeded':
+      return {
+        cause: 'budget_exceeded',
+        detail: 'a call of the model did not fit into the budget',
+      };
+    case 'too_many_calls':
+      return { cause: 'max_turns_exceeded', detail: 'the agent made too many calls of the model' };
     case 'stalled':
       return { cause: 'stalled', detail: 'the agent wrote no output for too long' };
     case 'hung_after_result':

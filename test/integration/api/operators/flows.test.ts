@@ -30,6 +30,7 @@ const full = {
   prompt: 'Go',
   instructions: 'Be brief.',
   model: 'claude-sonnet-4-5',
+  allowedModels: ['opus', 'my-model'],
   disallowedTools: ['Bash(git:*)'],
   image: 'registry.example.test/agent:2',
   runner: 'host-1',
@@ -45,6 +46,7 @@ test('creates a flow with the given fields and defaults; API keys list it', asyn
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     limits: { maxTurns: null, maxBudgetUsd: null },
+    allowedModels: [],
   });
   const made = await newFlow(full);
   expect(made).toMatchObject(full);

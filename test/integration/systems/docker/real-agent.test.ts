@@ -52,6 +52,7 @@ const command = agentCommand({
     maxTurns: null,
     maxBudgetUsd: null,
     outputSchema: null,
+    answerTokensMax: null,
   },
   conversation: { id: 'f2b1c6de-7e64-4f0a-9a53-0d6f2f0c1f11', resume: false },
 });

@@ -23,7 +23,7 @@ test('a flow with only a name has the defaults', async () => {
   expect(flow).toEqual({
     ...{ projectId, name: 'Plain', flowId: expect.any(String), version: 1 },
     ...{ description: null, prompt: null, instructions: null, model: null, image: null },
-    ...{ disallowedTools: [], mcpServerNames: [], envNames: [] },
+    ...{ allowedModels: [], disallowedTools: [], mcpServerNames: [], envNames: [] },
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
@@ -37,7 +37,8 @@ test('a flow stores its fields and shows the names of its secrets only', async (
   const secrets = { env: { TOKEN: 'x', A: 'y' }, mcpServers: { docs: server } };
   const given = {
     ...{ flowId: randomUUID(), projectId, name: 'Full', description: 'd', prompt: 'p' },
-    ...{ instructions: 'i', model: 'm', disallowedTools: ['Bash(git:*)'], image: 'img' },
+    ...{ instructions: 'i', model: 'm', allowedModels: ['n'], image: 'img' },
+    disallowedTools: ['Bash(git:*)'],
     resources: { memoryBytes: 4 * 1024 ** 3, cpus: 0.5 },
     network: { policy: 'open' as const, allowedHosts: ['a.example', 'b.example'] },
     ...{ timeoutSeconds: 60, runner: 'host-1', limits: { maxTurns: 5, maxBudgetUsd: 0.5 } },

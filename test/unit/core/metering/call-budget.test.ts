@@ -43,7 +43,10 @@ describe('the bound of a call', () => {
 
   test('is a token per byte of its prompt, and all tokens that it may write', () => {
     const { bytes, ...bound } = bounded({ messages: [{ role: 'user', content: 'päivää' }] });
-    expect(bound).toEqual({ promptTokens: bytes, outputTokens: 7, webSearches: 0 });
+    expect(bound).toEqual({
+      ...{ promptTokens: bytes, outputTokens: 7 },
+      ...{ webSearches: 0, cachesForAnHour: false },
+    });
   });
 
   test('counts an image by its price, also within the result of a tool', () => {
@@ -54,6 +57,17 @@ describe('the bound of a call', () => {
     ];
     const { bytes, promptTokens } = bounded({ messages });
     expect(promptTokens).toBe(bytes - 200_000 + 10_000);
+  });
+
+  test.each([
+    { system: [{ text: 'Hi.', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
+    { messages: [{ content: [{ text: 'Hi.', cache_control: { ttl: '1h' } }] }] },
+    { tools: [{ name: 'Bash', cache_control: { ttl: '1h' } }] },
+    { cache_control: { ttl: '1h' } },
+  ])('knows that a prompt is cached for an hour: %j', (fields) => {
+    expect(bounded(fields).cachesForAnHour).toBe(true);
+    const shorter = JSON.parse(JSON.stringify(fields).replace('1h', '5m')) as object;
+    expect(bounded(shorter).cachesForAnHour).toBe(false);
   });
 
   test('includes the searches that it may make', () => {

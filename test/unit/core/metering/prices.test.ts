@@ -81,7 +81,7 @@ describe('the cost of a call', () => {
   });
 
   test('is never above the bound of the call, for any part of the prompt in the cache', () => {
-    const bound = { promptTokens: 5, outputTokens: 1, webSearches: 1 };
+    const bound = { promptTokens: 5, cachesForAnHour: true, outputTokens: 1, webSearches: 1 };
     const spent = [
       { ...each, input: 2 },
       { ...each, input: 5, cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
@@ -90,5 +90,9 @@ describe('the cost of a call', () => {
     for (const tokens of spent) {
       expect(costOf(tokens, opus)).toBeLessThanOrEqual(costBound(bound, opus));
     }
+    const shorter = { ...each, input: 0, cacheRead: 0, cacheWrite5m: 5, cacheWrite1h: 0 };
+    const shorterBound = costBound({ ...bound, cachesForAnHour: false }, opus);
+    expect(costOf(shorter, opus)).toBe(shorterBound);
+    expect(shorterBound).toBeLessThan(costBound(bound, opus));
   });
 });

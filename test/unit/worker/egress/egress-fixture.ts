@@ -40,7 +40,7 @@ export async function serveRun({
     logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
     projectModel: () => Promise.resolve(null),
-    meter: { open: () => ({ outcome: 'opened', call: unmeteredCall }) },
+    meter: { open: async () => ({ outcome: 'opened', call: unmeteredCall }) },
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(true),
     nextMessage: () => Promise.resolve({ kind: 'none' }),

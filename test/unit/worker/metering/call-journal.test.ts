@@ -2,7 +2,7 @@ import { appendFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LedgerEntry } from '../../../../core/metering/ledger-entry.ts';
-import type { UnmeteredCall } from '../../../../worker/egress/model/call-meter.ts';
+import type { MeteredCall, UnmeteredCall } from '../../../../worker/egress/model/call-meter.ts';
 import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
 import { recordLeftCalls } from '../../../../worker/metering/record-left-calls.ts';
 import { meteredRun } from './metered-run.ts';
@@ -11,6 +11,7 @@ const unmetered: UnmeteredCall = {
   endpoint: '/v1/messages',
   bytes: 400,
   request: { model: 'claude-opus-5-5', maxTokens: 1_000, stream: false, fields: {} },
+  countTokens: async () => null,
 };
 const body = Buffer.from(
   '{"model":"claude-opus-5-5","usage":{"input_tokens":5,"output_tokens":7}}',
@@ -18,13 +19,13 @@ const body = Buffer.from(
 
 type Run = Awaited<ReturnType<typeof meteredRun>>;
 
-function open({ meter }: Run) {
-  const opened = meter.open(unmetered);
+async function open({ meter }: Run) {
+  const opened = await meter.open(unmetered);
   if (opened.outcome === 'refused') throw new Error(opened.error.message);
   return opened.call;
 }
 
-function answer(call: ReturnType<typeof open>): void {
+function answer(call: MeteredCall): void {
   call.answered(200, 'application/json');
   call.read(body);
   call.end('answered');
@@ -36,8 +37,8 @@ describe('a process that dies', () => {
   test('leaves answered calls that the ledger does not have to the next one', async () => {
     const state = { isAway: true };
     const run = await meteredRun({ onRecord: () => (state.isAway ? away() : Promise.resolve()) });
-    answer(open(run));
-    answer(open(run));
+    answer(await open(run));
+    answer(await open(run));
     await expect(run.again()).rejects.toThrow('unavailable');
     state.isAway = false;
     const next = await run.again();
@@ -51,7 +52,7 @@ describe('a process that dies', () => {
   test('leaves calls without an answer, which then have an estimated cost', async () => {
     let now = Date.parse('2026-11-23T10:00:00Z');
     const run = await meteredRun({ now: () => new Date(now) });
-    open(run);
+    await open(run);
     now += 5_000;
     const [entry, ...more] = (await run.again()).recorded.flat();
     expect(more).toEqual([]);
@@ -64,7 +65,7 @@ describe('a process that dies', () => {
   test('leaves an estimate that does not grow while no process runs', async () => {
     let now = Date.parse('2026-11-23T10:00:00Z');
     const run = await meteredRun({ now: () => new Date(now) });
-    run.meter.open({ ...unmetered, request: { ...unmetered.request, maxTokens: 100_000 } });
+    await run.meter.open({ ...unmetered, request: { ...unmetered.request, maxTokens: 100_000 } });
     now += 24 * 3_600_000;
     const [entry] = (await run.again()).recorded.flat();
     expect(entry?.tokens.output).toBe(6_000);
@@ -72,7 +73,7 @@ describe('a process that dies', () => {
 
   test('while it writes a line loses only that line', async () => {
     const run = await meteredRun({ onRecord: away });
-    answer(open(run));
+    answer(await open(run));
     const root = run.root;
     const [name = ''] = await readdir(root);
     await appendFile(join(root, name), '{"opened":{"callId":');
@@ -83,8 +84,8 @@ describe('a process that dies', () => {
 
 test('of a sandbox that is removed is written to the ledger first', async () => {
   const run = await meteredRun({ onRecord: away });
-  answer(open(run));
-  open(run);
+  answer(await open(run));
+  await open(run);
   run.meter.close();
   const recorded: [string, string[]][] = [];
   const ledger = {
@@ -105,7 +106,7 @@ test('is emptied when the ledger has everything, and not before', async () => {
     const [name = ''] = await readdir(run.root);
     return readFile(join(run.root, name), 'utf8');
   };
-  const [first, second] = [open(run), open(run)];
+  const [first, second] = [await open(run), await open(run)];
   answer(first);
   await run.meter.written();
   expect((await file()).split('\n')).toHaveLength(4);
@@ -119,7 +120,7 @@ test('a ledger that is unavailable is tried again, and the turn waits for it', a
   const run = await meteredRun({
     onRecord: () => (failures-- > 0 ? away() : Promise.resolve()),
   });
-  answer(open(run));
+  answer(await open(run));
   await run.meter.written();
   expect(run.recorded).toHaveLength(1);
   expect(run.logged.filter(({ msg }) => msg === 'ledger_write_retried')).toHaveLength(2);
@@ -127,7 +128,7 @@ test('a ledger that is unavailable is tried again, and the turn waits for it', a
 
 test('a meter that is closed stops waiting for the ledger', async () => {
   const run = await meteredRun({ onRecord: away });
-  answer(open(run));
+  answer(await open(run));
   const written = run.meter.written();
   run.meter.close();
   await expect(written).rejects.toThrow();

@@ -157,7 +157,7 @@ test('counting tokens is no call', async () => {
 });
 
 test('a model without a price costs an unknown amount, not 0', async () => {
-  const { socketPath, meter, recorded, logged } = await startGateway();
+  const { socketPath, meter, recorded, logged } = await startGateway({ model: 'my-model' });
   await callSocket(socketPath, callOf(said, { model: 'my-model' }));
   await meter.settled();
   expect(recorded.flat()).toMatchObject([{ model: 'my-model', tokens, price: null, cost: null }]);
@@ -181,6 +181,24 @@ test('parallel calls are all stored, in few statements while the ledger is slow'
   await written;
   expect(recorded).toHaveLength(2);
   expect(new Set(recorded.flat().map(({ callId }) => callId)).size).toBe(20);
+});
+
+test('a prompt that does not fit into the budget by its length is counted by the model API', async () => {
+  const { socketPath, meter, recorded, model } = await startGateway({ maxBudgetUsd: 0.1 });
+  const long = { system: 'x'.repeat(40_000) };
+  expect((await callSocket(socketPath, callOf(said, long))).status).toBe(200);
+  const urls = () => model.requests().map(({ url }) => url);
+  expect(urls()).toEqual(['/v1/messages/count_tokens?beta=true', '/v1/messages?beta=true']);
+  expect(model.requests()[0]?.body).not.toHaveProperty('max_tokens');
+  await meter.settled();
+  expect(recorded.flat()).toHaveLength(1);
+
+  const tooLong = { system: 'x'.repeat(80_000) };
+  const answer = await callSocket(socketPath, callOf(said, tooLong));
+  expect([answer.status, urls().length]).toEqual([402, 3]);
+  expect(JSON.parse(answer.body)).toMatchObject({ error: { type: 'billing_error' } });
+  expect(await meter.exceeded).toBe('budget_exceeded');
+  expect(recorded.flat()).toHaveLength(1);
 });
 
 test('a call belongs to the turn in which it began', async () => {

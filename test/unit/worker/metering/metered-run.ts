@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import type { LedgerEntry } from '../../../../core/metering/ledger-entry.ts';
+import type { LedgerEntry, RunSpending } from '../../../../core/metering/ledger-entry.ts';
+import type { LimitedRun } from '../../../../worker/metering/call-limits.ts';
 import { openRunMeter, type RunMeter } from '../../../../worker/metering/run-meter.ts';
 
 interface MeteredRun {
@@ -22,7 +23,9 @@ interface MeteredRun {
   again(): Promise<MeteredRun>;
 }
 
-interface RunOptions {
+interface RunOptions extends Partial<LimitedRun> {
+  /** What the ledger has of the run. */
+  spending?: RunSpending;
   /** Fails, or waits, in place of a ledger that has taken the calls. */
   onRecord?: (calls: readonly LedgerEntry[]) => Promise<void>;
   now?: () => Date;
@@ -37,8 +40,9 @@ export async function meteredRun(options: RunOptions = {}): Promise<MeteredRun> 
 
 async function openRun(
   run: { root: string; runId: string },
-  { onRecord = async () => undefined, now = () => new Date() }: RunOptions,
+  options: RunOptions,
 ): Promise<MeteredRun> {
+  const { onRecord = async () => undefined, now = () => new Date(), ...limited } = options;
   const recorded: LedgerEntry[][] = [];
   const observed: LedgerEntry[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -49,7 +53,8 @@ async function openRun(
         async record(_runId, calls) {
           await onRecord(calls);
           recorded.push([...calls]);
-          return { calls: recorded.flat().length, cost: null };
+          const all = recorded.flat();
+          return { calls: all.length, cost: all.reduce((sum, { cost }) => sum + (cost ?? 0), 0) };
         },
       },
       modelPrices: {},
@@ -57,7 +62,7 @@ async function openRun(
       now,
       newId: randomUUID,
     },
-    { ...run, logger: pino({}, { write }) },
+    { ...unlimited, ...limited, ...run, logger: pino({}, { write }) },
   );
   onTestFinished(meter.close);
   return {
@@ -66,6 +71,11 @@ async function openRun(
     recorded,
     observed,
     logged,
-    again: () => openRun(run, { onRecord, now }),
+    again: () => openRun(run, options),
   };
 }
+
+const unlimited = {
+  ...{ model: null, maxTurns: null, maxBudgetUsd: null, allowedModels: [] },
+  spending: { calls: 0, cost: null },
+};

@@ -12,7 +12,12 @@ const folders = foldersOf('/nowhere', ref);
 const network = { policy: 'limited' as const, allowedHosts: [] };
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
-const plan = { run: { partialMessages: false, ...bounds }, flow, outputSchema: null };
+const plan = {
+  run: { partialMessages: false, ...bounds },
+  flow,
+  outputSchema: null,
+  answerTokensMax: null,
+};
 
 function withStore() {
   const stored = { version: 1, isGone: false };
@@ -28,12 +33,7 @@ function withStore() {
   const flows = { readSecrets: async () => ({ env: {}, mcpServers: {} }) };
   const logger = pino({ enabled: false });
   const createEndpoint = () =>
-    sessionConfigEndpoint(
-      { sessions, flows },
-      // the only fields of the plan that are used
-      { ref, plan, folders } as unknown as Parameters<typeof sessionConfigEndpoint>[1],
-      logger,
-    );
+    sessionConfigEndpoint({ sessions, flows }, { ref, plan, folders }, logger);
   return { stored, calls, createEndpoint };
 }
 

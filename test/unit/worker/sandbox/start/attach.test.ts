@@ -57,8 +57,11 @@ test.each([
     },
   };
   const plan = {
-    run: { ...ref, projectId: 'p', prompt: 'Hello.' },
-    flow: { network: { policy: 'none', allowedHosts: [] } },
+    run: {
+      ...{ ...ref, projectId: 'p', prompt: 'Hello.', spending: { calls: 0, cost: null } },
+      ...{ model: null, maxTurns: null, maxBudgetUsd: null },
+    },
+    flow: { network: { policy: 'none', allowedHosts: [] }, allowedModels: [] },
     ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
   };
   // the only members that `attach` uses

@@ -7,7 +7,12 @@ const network = { policy: 'limited' as const, allowedHosts: [] };
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
 const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
 const ref = { runId: 'run-1', generation: 1 };
-const plan = { run: { partialMessages: false, ...bounds }, flow, outputSchema: null };
+const plan = {
+  run: { partialMessages: false, ...bounds },
+  flow,
+  outputSchema: null,
+  answerTokensMax: null,
+};
 
 /** The handlers, with a store that records its calls. */
 function withStore(stored: RunConfig | null, isAccepted = true) {

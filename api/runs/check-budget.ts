@@ -1,0 +1,26 @@
+import { dayOf } from '../../core/agent/usage.ts';
+import { unpricedModel } from '../../core/metering/budget-plan.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+
+interface Budget {
+  /** Null: the agent's default. */
+  model: string | null;
+  maxBudgetUsd: number | null;
+  /** The path of the budget in the request. */
+  field: string;
+}
+
+/** A budget cannot be enforced if the calls of its model have no known price. */
+export function checkBudget(
+  { modelPrices: prices, now }: Pick<ApiDeps, 'modelPrices' | 'now'>,
+  { model, maxBudgetUsd, field }: Budget,
+): void {
+  if (maxBudgetUsd === null) return;
+  const unpriced = unpricedModel({ model, prices, day: dayOf(now()) });
+  if (unpriced === null) return;
+  throw invalid(
+    `${field}: cannot be enforced, because the price of the model ${unpriced} is unknown. ` +
+      'Choose another model, or ask the operator to set its price in MODEL_PRICES.',
+  );
+}

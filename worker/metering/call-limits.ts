@@ -1,0 +1,138 @@
+// What the calls of a run may use: its models, a number of calls that bounds any loop, and its budget. A
+// call reserves the most that it can cost before it is sent, so that calls in parallel cannot exceed the
+// budget together.
+
+import { allowedModels, isAllowedModel } from '../../core/metering/allowed-models.ts';
+import { callBound } from '../../core/metering/call-bound.ts';
+import { type CallBudget, createCallBudget } from '../../core/metering/call-budget.ts';
+import { type CallBound, costBound, nanosOf } from '../../core/metering/call-cost.ts';
+import type { RunSpending } from '../../core/metering/ledger-entry.ts';
+import type { ModelPrice } from '../../core/metering/model-prices.ts';
+import { modelLimits } from '../../core/model/model-limits.ts';
+import type { UnmeteredCall } from '../egress/model/call-meter.ts';
+import type { ModelApiError } from '../egress/model/model-api-error.ts';
+
+export interface LimitedRun {
+  model: string | null;
+  maxTurns: number | null;
+  maxBudgetUsd: number | null;
+  /** Further models that the flow allows. */
+  allowedModels: readonly string[];
+}
+
+/** The limits of a run whose excess ends it. */
+export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
+
+export interface CallLimits {
+  /** The nano-dollars that the call has reserved, or why it may not be made. */
+  admit(call: UnmeteredCall, price: ModelPrice | null): Promise<{ reserved: number } | Refusal>;
+  /** The call has ended and its cost is known. */
+  settle(reserved: number, cost: number): void;
+}
+
+interface Refusal {
+  error: ModelApiError;
+  /** Null if the run may make other calls. */
+  exceeded: ExceededLimit | null;
+}
+
+export function createCallLimits(run: LimitedRun, spent: RunSpending): CallLimits {
+  const { model, maxTurns, maxBudgetUsd } = run;
+  const allowed = allowedModels({ model, listed: run.allowedModels });
+  const callsMax = modelLimits.callsMax(maxTurns);
+  const budget =
+    maxBudgetUsd === null
+      ? null
+      : createCallBudget({ limit: nanosOf(maxBudgetUsd), spent: spent.cost ?? 0 });
+  let calls = spent.calls;
+
+  return {
+    async admit(call, price) {
+      const called = call.request.model;
+      if (!isAllowedModel(called, allowed)) return refused(modelNotAllowed(called, allowed));
+      if (calls >= callsMax) return { error: tooManyCalls(callsMax), exceeded: 'too_many_calls' };
+      calls += 1;
+      if (budget === null) return { reserved: 0 };
+      const bounded = boundOf(call, price);
+      if ('status' in bounded) return refused(bounded);
+      const reserved = await reserve(budget, call, bounded);
+      if (reserved !== null) return { reserved };
+      return { error: overBudget(maxBudgetUsd), exceeded: 'budget_exceeded' };
+    },
+    settle: (reserved, cost) => budget?.settle(reserved, cost),
+  };
+}
+
+interface PricedBound {
+  bound: CallBound;
+  price: ModelPrice;
+}
+
+/** The largest that a call can use, by its length. */
+function boundOf(
+  { request, bytes }: UnmeteredCall,
+  price: ModelPrice | null,
+): PricedBound | ModelApiError {
+  const { model, maxTokens, fields } = request;
+  // The known prices are those of the standard speed, without a choice of the place.
+  const isStandard = (fields.speed ?? 'standard') === 'standard' && fields.inference_geo == null;
+  if (price === null || !isStandard) return unpriced(model);
+  if (maxTokens === null) return noMaxTokens;
+  return { price, bound: callBound({ bytes, maxTokens, fields }) };
+}
+
+/**
+ * The length of a call is several times the number of its tokens. If the budget is too small for that,
+ * the model API counts the tokens. Null if the call does not fit.
+ */
+async function reserve(
+  budget: CallBudget,
+  { countTokens }: UnmeteredCall,
+  { bound, price }: PricedBound,
+): Promise<number | null> {
+  const byLength = costBound(bound, price);
+  if (budget.reserve(byLength)) return byLength;
+  if (!budget.fits(costBound({ ...bound, promptTokens: 0 }, price))) return null;
+  const counted = await countTokens();
+  if (counted === null) return null;
+  const promptTokens = Math.ceil(counted * countMargin);
+  const byCount = Math.min(byLength, costBound({ ...bound, promptTokens }, price));
+  return budget.reserve(byCount) ? byCount : null;
+}
+
+/** The model API calls its count an estimate. */
+const countMargin = 1.05;
+
+const refused = (error: ModelApiError): Refusal => ({ error, exceeded: null });
+
+/** The agent does not repeat a call that was refused with this status. */
+const notPermitted = (message: string): ModelApiError => ({
+  status: 403,
+  type: 'permission_error',
+  message,
+});
+
+const modelNotAllowed = (model: string, allowed: readonly string[]): ModelApiError =>
+  notPermitted(
+    `model: ${model} is not a model of this run. Use ${allowed.join(', ')}, or add the model to the flow's allowedModels.`,
+  );
+
+const tooManyCalls = (callsMax: number): ModelApiError =>
+  notPermitted(
+    `The run has made ${callsMax} calls of the model, the most that its maxTurns allows.`,
+  );
+
+const unpriced = (model: string): ModelApiError =>
+  notPermitted(`model: the price of ${model} is unknown, and the run has a maxBudgetUsd.`);
+
+const overBudget = (maxBudgetUsd: number | null): ModelApiError => ({
+  status: 402,
+  type: 'billing_error',
+  message: `The call may cost more than is left of the run's maxBudgetUsd of ${maxBudgetUsd}.`,
+});
+
+const noMaxTokens: ModelApiError = {
+  status: 400,
+  type: 'invalid_request_error',
+  message: 'max_tokens: is required, because the run has a maxBudgetUsd.',
+};
