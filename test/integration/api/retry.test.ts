@@ -145,9 +145,8 @@ test('rejects a retry without the original secrets, naming each field', async ()
 
   const retried = await retry({ body: { ...secrets, env: {} }, headers: given.headers });
   expect([retried.status, retried.json.data.retryOf]).toEqual([201, runId]);
-  const config = await createRunConfigStore(fixture.database.pool, testSealer).read(
-    retried.json.data.runId,
-  );
+  const configs = createRunConfigStore(fixture.database.pool, testSealer);
+  const config = await configs.read({ runId: retried.json.data.runId, generation: 1 });
   expect(config).toEqual({ ...secrets, env: {}, context: { user: 'zoe' } });
 });
 

@@ -170,7 +170,7 @@ test.each([
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => true },
-    socket: { input: { push: () => undefined } },
+    socket: { calls: { beginTurn: () => undefined }, input: { push: () => undefined } },
   };
   const ownership = createOwnership(logger);
   const turn = { messageId, uuid: 'u-1', isAccepted: true, error: null };
