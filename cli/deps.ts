@@ -1,3 +1,4 @@
+import type { PriceList } from '../core/metering/model-prices.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
@@ -17,6 +18,7 @@ export interface Stores {
   hosts: HostStore;
   /** The URL of the API, for links. */
   publicUrl: string;
+  modelPrices: PriceList;
 }
 
 /** The Temporal that the database belongs to, and the configured one. */

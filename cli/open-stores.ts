@@ -23,6 +23,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       operators: createOperatorStore(pool),
       hosts: createHostStore(pool),
       publicUrl: config.publicUrl,
+      modelPrices: config.modelPrices,
     });
   } finally {
     await pool.end();

@@ -5,6 +5,9 @@ import { ApiError } from '../api/errors.ts';
 import { parseBody } from '../api/http/validation.ts';
 import { flowFieldsFrom, flowPatch, newFlow } from '../api/operators/flow-fields.ts';
 import { newProject, settingsPatch } from '../api/operators/operator-schemas.ts';
+import { checkFlowBudget } from '../api/runs/check-budget.ts';
+import { defaultFlow, type Flow } from '../core/flows/flow.ts';
+import type { PriceList } from '../core/metering/model-prices.ts';
 import { omitUndefined } from '../core/omit-undefined.ts';
 import type { FlowDecision, FlowFields, NewFlow } from '../systems/postgres/accounts/flow-store.ts';
 import type { NewProject, ProjectPatch } from '../systems/postgres/accounts/project-store.ts';
@@ -13,6 +16,8 @@ import { UsageError } from './format-error.ts';
 export interface Validators {
   newFlow(body: object): Omit<NewFlow, 'projectId'>;
   flowPatch(body: object, before: Parameters<FlowDecision>[0]): Partial<FlowFields>;
+  /** `fields` are those that differ from the flow, or from the defaults. */
+  flowBudget(modelPrices: PriceList, fields: Partial<FlowFields>, flow?: Flow): void;
   newProject(body: object): NewProject;
   projectPatch(body: object): ProjectPatch;
 }
@@ -25,6 +30,13 @@ export const validators: Validators = {
     }),
   flowPatch: (body, before) =>
     asUsageErrors(() => flowFieldsFrom(parseBody(flowPatch, body), before)),
+  flowBudget: (modelPrices, fields, flow) =>
+    asUsageErrors(() =>
+      checkFlowBudget(
+        { modelPrices, now: () => new Date() },
+        { ...(flow ?? defaultFlow), ...fields },
+      ),
+    ),
   newProject: (body) =>
     asUsageErrors(() => {
       const { projectId, name = projectId, ...bounds } = parseBody(newProject, body);

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { PriceList } from '../core/metering/model-prices.ts';
 import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { readStackFile } from './local-stack-file.ts';
@@ -9,6 +10,7 @@ interface CliConfig {
   encryptionKey: Buffer;
   /** The URL of the API, for links. */
   publicUrl: string;
+  modelPrices: PriceList;
 }
 
 /**
@@ -16,13 +18,15 @@ interface CliConfig {
  * from the services' configuration, so that it starts without their libraries.
  */
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
-  const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT } = serviceVariables;
-  const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT };
+  const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT, MODEL_PRICES } =
+    serviceVariables;
+  const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT, MODEL_PRICES };
   const read = readVariables(effectiveEnv(env), needed);
   return deepFreeze({
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
     publicUrl: publicUrlOf(read),
+    modelPrices: read.MODEL_PRICES,
   });
 }
 

@@ -1,4 +1,4 @@
-import { defaultFlow, type Flow } from '../../core/flows/flow.ts';
+import { defaultFlow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
@@ -7,7 +7,7 @@ import { invalid } from '../errors.ts';
 import { flowView } from '../flows/flow-view.ts';
 import { readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
-import { checkBudget } from '../runs/check-budget.ts';
+import { checkFlowBudget } from '../runs/check-budget.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
 import { operatorOf } from './authenticate-operator.ts';
@@ -73,13 +73,6 @@ export function flows(app: App, deps: ApiDeps): void {
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };
   });
-}
-
-function checkFlowBudget(
-  deps: ApiDeps,
-  { model = null, limits: { maxBudgetUsd } }: { model?: string | null; limits: Flow['limits'] },
-): void {
-  checkBudget(deps, { model, maxBudgetUsd, field: 'body.limits.maxBudgetUsd' });
 }
 
 async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {

@@ -1,4 +1,5 @@
 import { dayOf } from '../../core/agent/usage.ts';
+import type { Flow } from '../../core/flows/flow.ts';
 import { unpricedModel } from '../../core/metering/budget-plan.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -11,9 +12,11 @@ interface Budget {
   field: string;
 }
 
+type BudgetDeps = Pick<ApiDeps, 'modelPrices' | 'now'>;
+
 /** A budget cannot be enforced if the calls of its model have no known price. */
 export function checkBudget(
-  { modelPrices: prices, now }: Pick<ApiDeps, 'modelPrices' | 'now'>,
+  { modelPrices: prices, now }: BudgetDeps,
   { model, maxBudgetUsd, field }: Budget,
 ): void {
   if (maxBudgetUsd === null) return;
@@ -23,4 +26,11 @@ export function checkBudget(
     `${field}: cannot be enforced, because the price of the model ${unpriced} is unknown. ` +
       'Choose another model, or ask the operator to set its price in MODEL_PRICES.',
   );
+}
+
+export function checkFlowBudget(
+  deps: BudgetDeps,
+  { model = null, limits: { maxBudgetUsd } }: { model?: string | null; limits: Flow['limits'] },
+): void {
+  checkBudget(deps, { model, maxBudgetUsd, field: 'body.limits.maxBudgetUsd' });
 }

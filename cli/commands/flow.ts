@@ -35,8 +35,10 @@ function create({ withStores, loadValidators }: CliDeps): Command {
       command.error("error: a flow needs a name: pass '--name <text>' or set it in the file", {
         exitCode: 2,
       });
-    const fields = (await loadValidators()).newFlow(body);
-    await withStores(async ({ projects, flows, hosts }) => {
+    const { newFlow, flowBudget } = await loadValidators();
+    const fields = newFlow(body);
+    await withStores(async ({ projects, flows, hosts, modelPrices }) => {
+      flowBudget(modelPrices, fields);
       if ((await projects.find(project)) === null)
         throw new CliError(`No such project: ${project}.`);
       await checkRunner(hosts, options);
@@ -94,12 +96,14 @@ function update({ withStores, loadValidators }: CliDeps): Command {
   return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
     if (isEmptyUpdate(options)) throw nothingToUpdate('flow update');
     checkConsistency(options);
-    const { flowPatch } = await loadValidators();
-    await withStores(async ({ flows, hosts }) => {
+    const { flowPatch, flowBudget } = await loadValidators();
+    await withStores(async ({ flows, hosts, modelPrices }) => {
       await checkRunner(hosts, options);
-      const flow = await flows.change(flowId, (before) =>
-        flowPatch(requestBody(options, before.flow), before),
-      );
+      const flow = await flows.change(flowId, (before) => {
+        const fields = flowPatch(requestBody(options, before.flow), before);
+        flowBudget(modelPrices, fields, before.flow);
+        return fields;
+      });
       if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
       printRecord(flow, options);
     });
