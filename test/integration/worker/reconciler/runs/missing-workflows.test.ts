@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
 import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
@@ -70,6 +71,7 @@ describe('workflows that are missing in Temporal', () => {
     await activeRuns(7, { missing: 7 });
     await fixture.reconciler.pass();
     await fixture.temporalIdentity.adopt(fixture.server);
+    await sleep(2); // times are compared by the millisecond
     await activeRuns(6, { missing: 6 });
     await fixture.reconciler.pass();
     expect(await ended()).toBe(7);
