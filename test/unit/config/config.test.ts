@@ -289,6 +289,7 @@ test('the command line reads all of its settings from one source', () => {
   expect(cli).toEqual({
     databaseUrl: env.DATABASE_URL,
     encryptionKey: key,
+    modelPrices: {},
     publicUrl: 'http://127.0.0.1:9000',
   });
   expect(() => readCliConfig({ DATABASE_URL: env.DATABASE_URL, FLOWRUN_DATA: '/nowhere' })).toThrow(
