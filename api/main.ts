@@ -156,7 +156,7 @@ function openTemporal(pool: Pool) {
     ...config.temporal,
     instance: config.instance,
     publicUrl: config.publicUrl,
-    known: { remember, onOther: (hint) => stopWithError('other_temporal', hint) },
+    storedIdentity: { remember, onMismatch: (hint) => stopWithError('other_temporal', hint) },
     timeouts: config.workflowTimeouts,
   });
 }

@@ -11,8 +11,8 @@ export function logProcess(logger: Logger): void {
 }
 
 /**
- * Stops a process that cannot continue, with the event and the sentence that says what to do. It ends in
- * its own order, with exit code 1. Only the first error is logged.
+ * For a process that cannot continue: logs the event with a hint, and starts the orderly shutdown, which
+ * ends with exit code 1. Does nothing if the process is already stopping.
  */
 export function createStopWithError(logger: Logger, stopping: AbortController) {
   return (event: string, hint: string): void => {

@@ -147,11 +147,11 @@ export const limits = {
   },
   reconciler: {
     everyMs: 5 * secondMs,
-    /** If more workflows are missing, and more than this part of those described, no run ends. */
+    /** If more workflows are missing, and more than this share of those checked, no run is ended. */
     missingWorkflowsMax: 5,
-    missingWorkflowsMaxPart: 0.1,
+    missingWorkflowsMaxShare: 0.1,
   },
-  /** How often a process compares Temporal's identity with the one that the database remembers. */
+  /** How often a process compares Temporal's identity with the one that the database stores. */
   temporal: { identityEveryMs: 30 * secondMs },
   workflow: { startWaitMs: 2 * secondMs, signalWaitMs: 2 * secondMs, startGraceMs: 5 * secondMs },
   sandbox: {

@@ -81,6 +81,6 @@ const temporalOptions = (
   ...config.temporal,
   instance: config.instance,
   publicUrl: config.publicUrl,
-  known: { remember, onOther: (hint: string) => stopWithError('other_temporal', hint) },
+  storedIdentity: { remember, onMismatch: (hint: string) => stopWithError('other_temporal', hint) },
   timeouts: config.workflowTimeouts,
 });

@@ -18,9 +18,9 @@ interface Options {
 function adopt({ withTemporal }: CliDeps): Command {
   return new Command('adopt')
     .description(
-      'accept the Temporal of TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE as the one of this database, after it was replaced or has lost data',
+      'bind this database to the Temporal at TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, after Temporal was replaced or has lost data',
     )
-    .option('--confirm', 'adopt it; without this option only what would happen is reported')
+    .option('--confirm', 'adopt it; without this option, only report what would happen')
     .option('--json', 'print JSON')
     .action((options: Options) =>
       withTemporal(async (identities) => {
@@ -45,7 +45,7 @@ async function warning(
     (isSame
       ? 'This is the configured one. '
       : `The configured one is ${describeTemporal(found)}. `) +
-    `Of ${await countActiveWorkflows()} active runs and sessions, those whose workflow it does not ` +
-    'have will end with max_reconnects_exceeded. Repeat the command with --confirm to accept that.'
+    `Of ${await countActiveWorkflows()} active runs and sessions, those without a workflow there ` +
+    'will end with max_reconnects_exceeded. Repeat the command with --confirm to accept that.'
   );
 }

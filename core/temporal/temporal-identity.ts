@@ -1,4 +1,4 @@
-/** Which Temporal holds the workflows of a database. */
+/** The Temporal cluster and namespace that hold the workflows of a database. */
 export interface TemporalIdentity {
   /** Null if the server does not permit this client to read it. */
   clusterId: string | null;
@@ -7,7 +7,7 @@ export interface TemporalIdentity {
   namespace: string;
 }
 
-/** A cluster ID that only one side knows is no difference: namespace IDs are unique. */
+/** A cluster ID that only one side has is not compared: namespace IDs are unique. */
 export function isSameTemporal(one: TemporalIdentity, other: TemporalIdentity): boolean {
   const isSameCluster =
     one.clusterId === null || other.clusterId === null || one.clusterId === other.clusterId;

@@ -13,7 +13,7 @@ export interface FleetNumbers {
   hosts: { live: number; draining: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
-  /** Not 0 while the reconciler ends none of their runs. */
+  /** 0 unless so many are missing that the reconciler ends none of their runs. */
   missingWorkflows: number;
 }
 
@@ -98,7 +98,7 @@ const gauges: readonly GaugeSpec[] = [
   },
   {
     name: 'missing_workflows',
-    help: 'Workflows missing in Temporal while there are too many to end their runs, otherwise 0.',
+    help: 'Workflows missing in Temporal, if they are too many to end their runs; otherwise 0.',
     value: ({ missingWorkflows }) => missingWorkflows,
   },
 ];

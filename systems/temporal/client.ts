@@ -12,7 +12,7 @@ import type {
 } from '../../workflows/shared/signals.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { readIdentity } from './identity.ts';
-import { createIdentityGuard, type IdentityGuard, type KnownTemporal } from './identity-guard.ts';
+import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './identity-guard.ts';
 import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
@@ -27,7 +27,7 @@ export interface TemporalOptions extends TemporalAddress {
   publicUrl?: string;
   timeouts?: Partial<SessionTimeouts>;
   /** Without it, every Temporal is accepted. */
-  known?: KnownTemporal;
+  storedIdentity?: StoredIdentity;
 }
 
 export type WorkflowState = 'running' | 'closed' | 'missing';
@@ -61,7 +61,7 @@ export interface Temporal {
   version(): Promise<string>;
   /** Throws if the server does not answer, or is not the one that the database belongs to. */
   check(): Promise<void>;
-  /** The same, and reads again which one the database belongs to. */
+  /** The same, and reads the identity that the database stores again. */
   verifyIdentity(): Promise<void>;
   /** Whether a check has succeeded since the start of this process. */
   wasVerified(): boolean;
@@ -130,9 +130,9 @@ export function createTemporal(options: TemporalOptions): Temporal {
 function connectGuarded(options: TemporalOptions) {
   const connected = connectTemporal(options);
   const { client } = connected;
-  const { namespace, known } = options;
+  const { namespace, storedIdentity } = options;
   const identity = () => connected.withDeadline(() => readIdentity({ client, namespace }));
-  const guard = known ? createIdentityGuard(identity, known) : noGuard(identity);
+  const guard = storedIdentity ? createIdentityGuard(identity, storedIdentity) : noGuard(identity);
   const withDeadline = <T>(call: () => Promise<T>): Promise<T> =>
     guard.run(() => connected.withDeadline(call));
   return { ...connected, identity, guard, withDeadline };

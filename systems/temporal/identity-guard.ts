@@ -1,7 +1,7 @@
 // A database belongs to one Temporal: only that one has the workflows of its runs. In another one every
 // workflow is missing, so a process that is connected to it would end all runs. Before its first request,
 // and again after each outage, a process compares the identity of the server with the one that the
-// database remembers. While the identity cannot be read, no request is made.
+// database stores. While the identity cannot be read, no request is made.
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import {
@@ -11,20 +11,20 @@ import {
 } from '../../core/temporal/temporal-identity.ts';
 import { singleFlight } from '../../lib/async/single-flight.ts';
 
-/** What the database knows of its Temporal, and what happens if the server is another one. */
-export interface KnownTemporal {
+/** The identity that the database stores, and what happens if the server has another one. */
+export interface StoredIdentity {
   /** Stores the identity if none is stored, and returns the stored one. */
   remember(found: TemporalIdentity): Promise<TemporalIdentity>;
-  /** Called with the sentence that says what to do. */
-  onOther(sentence: string): void;
+  /** Called with a hint that says what to do. */
+  onMismatch(hint: string): void;
 }
 
 export interface IdentityGuard {
-  /** Reads the identity of the server again. Rejects if it cannot be read, or is another one. */
+  /** Reads the identity of the server again. Rejects if it cannot be read or differs. */
   check(): Promise<void>;
-  /** The same, and reads the one that the database remembers again: an operator may have changed it. */
+  /** The same, and reads the stored identity again, because an operator may have changed it. */
   verify(): Promise<void>;
-  /** Whether the identity was ever read and the same. */
+  /** Whether a check has succeeded since the start of this process. */
   wasVerified(): boolean;
   /** Makes a request, after the identity was checked. */
   run<T>(request: () => Promise<T>): Promise<T>;
@@ -32,7 +32,7 @@ export interface IdentityGuard {
 
 export function createIdentityGuard(
   read: () => Promise<TemporalIdentity>,
-  known: KnownTemporal,
+  stored: StoredIdentity,
 ): IdentityGuard {
   let remembered: TemporalIdentity | null = null;
   let isCurrent = false;
@@ -41,8 +41,8 @@ export function createIdentityGuard(
   async function check(): Promise<void> {
     try {
       const found = await read();
-      remembered ??= await known.remember(found);
-      if (!isSameTemporal(remembered, found)) throw rejectOther(remembered, found, known);
+      remembered ??= await stored.remember(found);
+      if (!isSameTemporal(remembered, found)) throw rejectOther(remembered, found, stored);
       isCurrent = true;
       wasVerified = true;
     } catch (error) {
@@ -74,14 +74,14 @@ export function createIdentityGuard(
 function rejectOther(
   remembered: TemporalIdentity,
   found: TemporalIdentity,
-  { onOther }: KnownTemporal,
+  { onMismatch }: StoredIdentity,
 ): Error {
-  const sentence =
+  const hint =
     `This database belongs to ${describeTemporal(remembered)}, but TEMPORAL_ADDRESS and ` +
-    `TEMPORAL_NAMESPACE lead to ${describeTemporal(found)}: correct them, or, if Temporal was ` +
+    `TEMPORAL_NAMESPACE point to ${describeTemporal(found)}: correct them, or, if Temporal was ` +
     'replaced, run `flowrun temporal adopt --confirm` and start the service again.';
-  onOther(sentence);
-  return new Error(sentence);
+  onMismatch(hint);
+  return new Error(hint);
 }
 
 /** gRPC's status codes DEADLINE_EXCEEDED and UNAVAILABLE. */

@@ -12,7 +12,7 @@ export const temporalIdentityCheck: Check = {
   needs: ['schema', 'temporal'],
   onError: {
     code: 'temporal_identity_unknown',
-    message: 'The identity of Temporal cannot be compared with the one that the database remembers',
+    message: 'The identity of Temporal cannot be compared with the one that the database stores',
     advice: 'Check the logs of Postgres and of Temporal.',
   },
   async run({ temporal, temporalIdentity }) {
@@ -28,14 +28,14 @@ export const temporalIdentityCheck: Check = {
 
 const otherTemporal = (known: TemporalIdentity, found: TemporalIdentity): Problem => ({
   code: 'other_temporal',
-  message: `The database belongs to ${describeTemporal(known)}, but TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE lead to ${describeTemporal(found)}.`,
+  message: `The database belongs to ${describeTemporal(known)}, but TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE point to ${describeTemporal(found)}.`,
   advice:
-    'Correct them. If Temporal was replaced, run `flowrun temporal adopt --confirm` and start the API and the workers again: runs without a workflow then end.',
+    'Correct these settings. If Temporal was replaced, run `flowrun temporal adopt --confirm` and start the API and the workers again. Active runs without a workflow there then end.',
 });
 
 const workflowsMissing = ({ missing, described, since }: MissingWorkflows): Problem => ({
   code: 'workflows_missing',
   message: `Since ${since.toISOString()} Temporal lacks ${missing} of ${described} workflows of active runs, so the workers end none of these runs.`,
   advice:
-    'Restore Temporal’s data. If they are lost, run `flowrun temporal adopt --confirm`: the runs then end with max_reconnects_exceeded.',
+    'Restore Temporal’s data. If it is lost, run `flowrun temporal adopt --confirm`: the runs then end with max_reconnects_exceeded.',
 });

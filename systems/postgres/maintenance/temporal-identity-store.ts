@@ -10,7 +10,7 @@ export interface MissingWorkflows {
 }
 
 interface KnownIdentity extends TemporalIdentity {
-  /** Workflows that were started before may be missing: an operator has accepted it. */
+  /** An operator has accepted that workflows that were started before may be missing. */
   lossesAcceptedAt: Date | null;
   /** Null if the reconciler ends the runs of missing workflows. */
   missingWorkflows: MissingWorkflows | null;
@@ -28,7 +28,7 @@ export function createTemporalIdentityStore(pool: Pool) {
     adopt: (found: TemporalIdentity) => adopt(pool, found),
     /** Raises the alarm, or keeps it raised. */
     recordMissing: (counts: Omit<MissingWorkflows, 'since'>) => recordMissing(pool, counts),
-    /** Clears the alarm if it was neither raised nor kept raised for this long. */
+    /** Clears the alarm if no call of `recordMissing` was made for this long. */
     clearMissing: (forMs: number) => clearMissing(pool, forMs),
     /** How many active runs have a workflow that was started. */
     countActiveWorkflows: () => countActiveWorkflows(pool),

@@ -101,10 +101,10 @@ create table temporal_identity (
   is_only boolean primary key default true check (is_only),
   -- null: the server does not permit the service to read it
   cluster_id text,
-  -- null: the database was restored; the next process stores what it finds
+  -- null: the database was restored; the next process stores the identity that it finds
   namespace_id text,
   namespace text,
-  -- workflows that were started before may be missing: an operator has accepted it
+  -- an operator has accepted that workflows that were started before may be missing
   losses_accepted_at timestamptz,
   -- set while so many workflows are missing that the reconciler ends none of their runs
   missing_workflows integer,

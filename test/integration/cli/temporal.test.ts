@@ -16,7 +16,7 @@ afterAll(() => fixture?.close());
 
 const store = () => createTemporalIdentityStore(fixture.database.pool);
 const lost = { clusterId: 'c-1', namespaceId: 'n-1', namespace: 'lost' };
-/** What the doctor says of it. */
+/** The problems that the doctor reports about Temporal's identity. */
 async function findings(): Promise<string> {
   const { problems } = await withDoctor(temporalIdentityCheck.run, fixture.env);
   return problems.map(({ code, message, advice }) => `${code} ${message} ${advice}`).join();

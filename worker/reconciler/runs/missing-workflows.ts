@@ -1,7 +1,7 @@
-// Temporal forgets single workflows at most. If many are missing at once, then more likely Temporal's data
-// were lost or restored, and an operator may still get them back. The runs would be lost for good, so none
-// ends until an operator accepts the loss, or the number falls. The alarm is stored in Postgres, because
-// any worker may make the next pass.
+// If many workflows are missing at once, Temporal's data was probably lost or restored to an earlier time,
+// and an operator may still be able to restore it. Ending a run cannot be undone, so no run is ended until
+// an operator accepts the loss, or the number falls. The alarm is stored in Postgres, because any worker
+// may make the next pass.
 
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
@@ -27,14 +27,14 @@ interface MissingWorkflows {
 const logEveryMs = 60_000;
 
 const hint =
-  'No run of a missing workflow is ended. If Temporal was restored or lost its data, restore the right ' +
-  'data, or accept the loss with `flowrun temporal adopt --confirm`.';
+  'No run without a workflow is ended. If Temporal has lost its data or was restored to an earlier time, ' +
+  'restore the current data, or accept the loss with `flowrun temporal adopt --confirm`.';
 
 export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
   const { temporal, temporalIdentity, logger } = deps;
   let sweepBeganAt = performance.now();
   let loggedAt = -Infinity;
-  /** A process that raised the alarm may have died. */
+  /** True at first, because a process that has since died may have raised the alarm. */
   let mayBeRaised = true;
 
   async function raise(counts: { missing: number; described: number }): Promise<void> {
@@ -52,10 +52,10 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
     async endRuns(described) {
       const missing = described.filter(({ workflow }) => workflow === 'missing');
       if (missing.length === 0) return;
-      // The server that was just asked may be another one since the beginning of this pass.
+      // The answers count only if they came from the Temporal that the database belongs to.
       await temporal.verifyIdentity();
       const known = await temporalIdentity.find();
-      if (known === null) return; // restored in this moment
+      if (known === null) return; // a restore of Postgres has just removed it
       const isAccepted = ({ run }: DescribedRun): boolean => isBefore(run, known.lossesAcceptedAt);
       const unaccepted = missing.filter((each) => !isAccepted(each)).length;
       const isRaised = known.missingWorkflows !== null;
@@ -78,10 +78,10 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
   };
 }
 
-/** At once, that is, in one page. */
+/** Counted within one page. */
 const isTooMany = (missing: number, described: number): boolean =>
   missing > limits.reconciler.missingWorkflowsMax &&
-  missing > limits.reconciler.missingWorkflowsMaxPart * described;
+  missing > limits.reconciler.missingWorkflowsMaxShare * described;
 
 const isBefore = ({ workflowStartedAt }: Run, time: Date | null): boolean =>
   time !== null && workflowStartedAt !== null && workflowStartedAt <= time;

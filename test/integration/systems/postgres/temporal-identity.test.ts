@@ -11,7 +11,7 @@ const identity = (n: number) => ({
   namespace: 'flowrun',
 });
 
-it('ten processes that read an identity at once remember one, and all learn which', async () => {
+it('of ten identities that processes store at once, one is stored, and all processes get it', async () => {
   const ten = Array.from({ length: 10 }, (_, n) => store().remember(identity(n)));
   const remembered = await Promise.all(ten);
   expect(new Set(remembered.map(({ namespaceId }) => namespaceId)).size).toBe(1);

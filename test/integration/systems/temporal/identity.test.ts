@@ -20,18 +20,18 @@ afterEach(async () => {
   await database.pool.query('delete from temporal_identity');
 });
 
-/** A process with this database, and the sentences with which it would stop. */
+/** A process with this database, and the hints with which it would stop. */
 function openProcess(
   namespace: string,
   address = stackEnv.temporalAddress,
-): { temporal: Temporal; sentences: string[] } {
-  const sentences: string[] = [];
+): { temporal: Temporal; hints: string[] } {
+  const hints: string[] = [];
   const { remember } = createTemporalIdentityStore(database.pool);
-  const known = { remember, onOther: (sentence: string) => void sentences.push(sentence) };
+  const storedIdentity = { remember, onMismatch: (hint: string) => void hints.push(hint) };
   const connection = { address };
-  const temporal = createTemporal({ namespace, connection, instance: 'identity', known });
+  const temporal = createTemporal({ namespace, connection, instance: 'identity', storedIdentity });
   open.push(temporal);
-  return { temporal, sentences };
+  return { temporal, hints };
 }
 
 it('two namespaces of a cluster have different identities', async () => {
@@ -45,16 +45,16 @@ it('two namespaces of a cluster have different identities', async () => {
   });
 });
 
-it('the first process decides where the database belongs, and another Temporal gets no request', async () => {
+it('the database belongs to the Temporal of its first process, and another one gets no request', async () => {
   const first = openProcess('default');
   const second = openProcess(otherNamespace);
   await first.temporal.check();
   const run = admittedRun({});
   await expect(second.temporal.startRun(run)).rejects.toThrow('This database belongs to');
   expect(second.temporal.wasVerified()).toBe(false);
-  expect(second.sentences[0]).toMatch(
+  expect(second.hints[0]).toMatch(
     new RegExp(
-      `belongs to the namespace default .* lead to the namespace ${otherNamespace} .*` +
+      `belongs to the namespace default .* point to the namespace ${otherNamespace} .*` +
         'flowrun temporal adopt --confirm',
     ),
   );
@@ -65,31 +65,31 @@ it('the first process decides where the database belongs, and another Temporal g
   });
   open.push(unguarded);
   expect(await unguarded.describe(run.workflowId)).toBe('missing');
-  expect([first.sentences, first.temporal.wasVerified()]).toEqual([[], true]);
+  expect([first.hints, first.temporal.wasVerified()]).toEqual([[], true]);
 });
 
-it('an unreachable Temporal is no other one: requests fail, and the process continues', async () => {
+it('an unreachable Temporal does not stop the process: only requests fail', async () => {
   const port = await freePort();
-  const { temporal, sentences } = openProcess('default', `127.0.0.1:${port}`);
+  const { temporal, hints } = openProcess('default', `127.0.0.1:${port}`);
   await expect(temporal.startRun(admittedRun({}))).rejects.toThrow();
-  expect([temporal.wasVerified(), sentences]).toEqual([false, []]);
+  expect([temporal.wasVerified(), hints]).toEqual([false, []]);
   const proxy = await forward(port);
   await expect.poll(() => temporal.check().then(() => true, String), poll).toBe(true);
   expect(temporal.wasVerified()).toBe(true);
   await proxy.close();
 });
 
-it('a missing namespace is no other Temporal', async () => {
+it('a missing namespace does not stop the process', async () => {
   await openProcess('default').temporal.check();
-  const { temporal, sentences } = openProcess('does-not-exist');
+  const { temporal, hints } = openProcess('does-not-exist');
   await expect(temporal.check()).rejects.toThrow();
-  expect(sentences).toEqual([]);
+  expect(hints).toEqual([]);
 });
 
 it('after an outage the identity is compared again, before the next request', async () => {
   const port = await freePort();
   const proxy = await forward(port);
-  const { temporal, sentences } = openProcess('default', `127.0.0.1:${port}`);
+  const { temporal, hints } = openProcess('default', `127.0.0.1:${port}`);
   await temporal.check();
   await proxy.close();
   await expect(temporal.describe('any')).rejects.toThrow();
@@ -99,7 +99,7 @@ it('after an outage the identity is compared again, before the next request', as
   const verify = () => temporal.verifyIdentity().then(() => '', String);
   await expect.poll(verify, poll).toContain('This database belongs to');
   await expect(temporal.startRun(admittedRun({}))).rejects.toThrow('This database belongs to');
-  expect(sentences.length).toBeGreaterThan(0);
+  expect(hints.length).toBeGreaterThan(0);
   await again.close();
 });
 

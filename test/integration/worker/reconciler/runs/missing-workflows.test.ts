@@ -86,7 +86,7 @@ describe('workflows that are missing in Temporal', () => {
     expect(await ended()).toBe(0);
   });
 
-  it('end no run if the server was replaced after it was asked', async () => {
+  it('end no run if the server was replaced during the pass', async () => {
     await activeRuns(2, { missing: 2 });
     const { describe: ask } = fixture.deps.temporal;
     fixture.deps.temporal.describe = async (workflowId) => {
