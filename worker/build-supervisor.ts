@@ -15,7 +15,7 @@ import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
 import { connect, sandboxStores } from './connect.ts';
-import { exitAsTaken } from './host/claim-host.ts';
+import { exitHostIdTaken } from './host/claim-host.ts';
 import type { HeartbeatOptions } from './host/heartbeat.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
@@ -87,7 +87,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     healthMonitor,
     common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
     supervisor,
-    ...presenceOf(worker, {
+    ...registrationOf(worker, {
       lease,
       pool,
       lastHealth: healthMonitor.last,
@@ -103,15 +103,15 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   };
 }
 
-interface Presence extends Pick<HeartbeatOptions, 'lastHealth' | 'onRenewed'> {
+interface Registration extends Pick<HeartbeatOptions, 'lastHealth' | 'onRenewed'> {
   lease: HostLease;
   pool: Pool;
 }
 
-/** How the host claims its ID, and keeps it by its heartbeat. */
-function presenceOf(
+/** Claims the host's ID, and keeps it with the heartbeat. */
+function registrationOf(
   { config, logger, host }: WorkerContext,
-  { lease, pool, ...presence }: Presence,
+  { lease, pool, ...options }: Registration,
 ) {
   const leases = createHostLeaseStore(pool);
   const leaseMs = 2 * host.renewMs;
@@ -120,11 +120,11 @@ function presenceOf(
     // The heartbeat begins only after the adoption.
     claim: { leases, lease, leaseMs: host.staleMs, watchMs: leaseMs, logger },
     heartbeat: {
-      ...presence,
+      ...options,
       hosts: createHostStore(pool),
       host: { ...lease, leaseMs, name, capacity },
       everyMs: host.renewMs,
-      onTaken: () => exitAsTaken(dataDir, logger),
+      onTaken: () => exitHostIdTaken(dataDir, logger),
       logger,
     },
     releaseHost: () => leases.release(lease),

@@ -10,7 +10,7 @@ import { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
 import { watchIdentity } from '../systems/temporal/watch-identity.ts';
 import { buildSupervisor, type SupervisedHost } from './build-supervisor.ts';
 import { forceExitAfterGrace } from './force-exit.ts';
-import { claimHost, hostTakenSentence } from './host/claim-host.ts';
+import { claimHost, hostIdTakenHint } from './host/claim-host.ts';
 import { exitWhenLockLost, lockDataDir } from './host/data-dir-lock.ts';
 import { runHeartbeat } from './host/heartbeat.ts';
 import { serveHostRpc } from './host/rpc-server.ts';
@@ -43,7 +43,7 @@ function logUnavailable(error: unknown, attempt?: number): void {
   logger.warn({ err: error, attempt }, 'dependency_unavailable');
 }
 
-/** The folder is locked and the host's ID is claimed before anything of the host is touched. */
+/** The folder is locked and the host's ID is claimed before any sandbox of the host is touched. */
 async function main(signal: AbortSignal): Promise<void> {
   const earlierData = await findEarlierData(config.databaseUrl);
   if (earlierData !== null) return stopWithError('earlier_data_found', earlierData);
@@ -53,7 +53,7 @@ async function main(signal: AbortSignal): Promise<void> {
   exitWhenLockLost(dataDirLock, logger);
   const local = buildSupervisor(worker, { hostId, owner });
   const claim = await claimHost(local.claim, signal);
-  if (claim === 'taken') stopWithError('host_id_taken', hostTakenSentence(config.dataDir));
+  if (claim === 'taken') stopWithError('host_id_taken', hostIdTakenHint(config.dataDir));
   if (claim === 'claimed') await work(local, signal);
   await local.close();
   dataDirLock.release();

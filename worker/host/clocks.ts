@@ -1,8 +1,8 @@
-/** A moment by both clocks of this machine. */
+/** A point in time, read from both clocks of this machine. */
 export interface ClockReading {
   /** Stops while the machine is suspended. */
   monotonicMs: number;
-  /** May be set. */
+  /** May be set forward or back. */
   wallMs: number;
 }
 
@@ -11,6 +11,6 @@ export const readClocks = (): ClockReading => ({
   wallMs: Date.now(),
 });
 
-/** The longer time of the two clocks: one of them also covers the time of a suspension. */
+/** The longer of the two times: only the wall clock advances while the machine is suspended. */
 export const elapsedMs = (from: ClockReading, to: ClockReading): number =>
   Math.max(to.monotonicMs - from.monotonicMs, to.wallMs - from.wallMs);

@@ -17,7 +17,7 @@ import { limits } from '../../core/limits.ts';
 /** An exclusive lock on a data folder, and the host ID that is stored in it. */
 interface DataDirLock {
   hostId: string;
-  /** The machine, since its last start, and the folder. A copy of the folder has another one. */
+  /** Identifies the machine since its boot, and the folder. A copy of the folder has another owner. */
   owner: string;
   /** False once the folder's lock file is another one, which another process may have locked. */
   isHeld(): boolean;
@@ -80,7 +80,7 @@ function lock(descriptor: number, dataDir: string): void {
   });
 }
 
-/** The kernel makes a random ID when the machine starts. */
+/** The kernel generates a random boot ID when the machine starts. */
 function ownerOf(dataDir: string): string {
   const machine = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   const { dev, ino } = statSync(dataDir);

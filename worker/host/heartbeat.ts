@@ -6,7 +6,7 @@ import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { type ClockReading, readClocks } from './clocks.ts';
 
 export interface HeartbeatOptions {
-  hosts: Pick<HostStore, 'renew' | 'leave'>;
+  hosts: Pick<HostStore, 'renew' | 'markStopped'>;
   host: { hostId: string; name: string; capacity: number; owner: string; leaseMs: number };
   /** Null until the first probe. */
   lastHealth(): HostHealth | null;
@@ -19,8 +19,8 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host leaves:
- * after its last heartbeat, which would undo that. It does not leave if another worker uses its ID.
+ * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host is marked as
+ * stopped: after its last heartbeat, which would undo the mark. Not if another worker uses the host's ID.
  */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -34,18 +34,18 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
     }
     await sleep(options.everyMs, signal);
   }
-  await leave(options);
+  await markStopped(options);
 }
 
-/** A shutdown does not wait longer for Postgres. */
-const leaveWithinMs = 5_000;
+/** A shutdown waits at most this long for Postgres. */
+const markStoppedWithinMs = 5_000;
 
-async function leave({ hosts, host, logger }: HeartbeatOptions): Promise<void> {
+async function markStopped({ hosts, host, logger }: HeartbeatOptions): Promise<void> {
   try {
-    await withTimeout(leaveWithinMs, hosts.leave(host.hostId));
-    logger.info({ hostId: host.hostId }, 'host_left');
+    await withTimeout(markStoppedWithinMs, hosts.markStopped(host.hostId));
+    logger.info({ hostId: host.hostId }, 'host_stopped');
   } catch (err) {
-    // Other hosts notice the missing heartbeats.
-    logger.warn({ err }, 'host_leave_failed');
+    // Other workers still detect the missing heartbeats.
+    logger.warn({ err }, 'host_stop_write_failed');
   }
 }

@@ -4,8 +4,8 @@
 // until the reconciler removes them. Fencing happens `hostStaleMs` before other hosts may take over.
 //
 // The monotonic clock stops while the machine is suspended, and the wall clock may be set. So the time
-// since the last heartbeat is the longer one of the two: a host that was suspended is fenced at once, and a
-// clock that is set forward costs a pause until the next heartbeat.
+// since the last heartbeat is the longer one of the two. A host that was suspended is fenced at once. A
+// wall clock that is set forward fences the host until its next heartbeat.
 
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -27,7 +27,7 @@ interface FenceDeps {
 }
 
 export interface SelfFence {
-  /** A heartbeat has succeeded. It was sent at this time. */
+  /** Called after each successful heartbeat with the time it was sent. */
   renewed(sentAt: ClockReading): void;
   /** Aborted while the host is fenced. Each fencing has a signal of its own. */
   fencedSignal(): AbortSignal;

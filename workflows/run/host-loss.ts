@@ -1,7 +1,7 @@
 import { setHandler } from '@temporalio/workflow';
 import { hostLostSignal } from '../shared/signals.ts';
 
-/** Sandboxes up to this number are on hosts that stop, drain or are lost; 0 if none is. */
+/** Sandboxes up to this number are on hosts that are stopped, draining or lost; 0 if none is. */
 export interface HostLoss {
   throughGeneration: number;
 }
@@ -14,7 +14,7 @@ export function listenForHostLoss(): HostLoss {
     ({ generation }) => {
       loss.throughGeneration = Math.max(loss.throughGeneration, generation);
     },
-    { description: 'The host of this sandbox stops, drains or is lost. Start it on another host.' },
+    { description: 'The host is stopped, draining or lost. Start the sandbox on another host.' },
   );
   return loss;
 }

@@ -17,7 +17,7 @@ export type FinalOutcome =
 /** The host has not started the sandbox, so the run may move to another one. */
 interface NotStarted {
   kind: 'not-started';
-  /** How a run ends that stays on its host; null: the start is repeated. */
+  /** How the run ends if it stays on its host; null: the start is repeated. */
   end: RunEnd | null;
 }
 
@@ -60,10 +60,10 @@ const hostLost: FinalOutcome = {
   end: { cause: 'max_reconnects_exceeded', detail: 'host lost', exitCode: null },
 };
 
-/** The host has started nothing in time, or a sandbox on another host has superseded this one. */
+/** The host has not started the sandbox in time, or a sandbox on another host has superseded it. */
 export const notStarted: RunOutcome = { kind: 'not-started', end: hostLost.end };
 
-/** The host was reported to stop, to drain or to be lost. */
+/** The host was reported to be stopped, draining or lost. */
 export const hostLeaves: RunOutcome = { kind: 'not-started', end: null };
 
 const sandboxLost: RunOutcome = {

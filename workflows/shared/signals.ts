@@ -9,10 +9,10 @@ export interface InterruptPayload {
   messageId?: string;
 }
 
-/** The number of the sandbox whose host is lost. */
+/** The number of the sandbox whose host is lost or leaves. */
 export interface HostLostPayload {
   generation: number;
-  /** The host stops or drains: only a sandbox that it has not started is affected. */
+  /** The host is stopped, draining or lost: only a sandbox that it has not started is affected. */
   ifUnstarted?: true;
 }
 

@@ -35,8 +35,8 @@ export function createHostStore(pool: Pool) {
      * null and records nothing if another worker uses the ID.
      */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
-    /** The host's worker stops: until its next heartbeat the host gets nothing new. */
-    leave: (hostId: string) => leave(pool, hostId),
+    /** The host's worker stops: until its next heartbeat the host gets no new work. */
+    markStopped: (hostId: string) => markStopped(pool, hostId),
     list: () => listHosts(pool),
     /** False if there is no such host. */
     setDraining: (hostId: string, draining: boolean) => setDraining(pool, hostId, draining),
@@ -66,7 +66,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boole
   return rows[0] ?? null;
 }
 
-async function leave(db: Db, hostId: string): Promise<void> {
+async function markStopped(db: Db, hostId: string): Promise<void> {
   await db.query('update hosts set stopped_at = db_clock() where id = $1', [hostId]);
 }
 

@@ -142,8 +142,8 @@ create table hosts (
   report json
 );
 
--- Which worker uses a host's ID. Several have the same ID if a data folder was copied, and only one
--- of them may run. Deleted when that worker stops.
+-- Which worker uses a host's ID. If a data folder was copied, several workers have the same ID, and
+-- only one of them may run. Deleted when the owner stops.
 create table host_leases (
   host_id text primary key,
   -- the machine and the data folder of the worker

@@ -2,8 +2,9 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Signals the runs and sessions whose sandboxes were not started by hosts that stop, drain or are lost.
- * Their workflows claim slots on other hosts. A host counts as lost only while this worker may decide so.
+ * Finds runs and sessions whose sandbox was not started by a host that is stopped, draining or lost, and
+ * signals their workflows to claim a slot on another host. Hosts are judged lost only by a worker whose
+ * own heartbeat has had no gap, see lost-hosts.ts.
  */
 export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;
@@ -13,9 +14,9 @@ export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> 
     logger.info({ runId, requestId, hostId, generation }, 'unstarted_sandbox_move_requested');
   });
   return async () => {
-    const mayJudge = deps.renewedForMs() >= thresholds.hostWatchMs;
+    const mayDeclareLost = deps.renewedForMs() >= thresholds.hostWatchMs;
     const found = await reconcile.unstartedOnLeavingHosts({
-      lostMs: mayJudge ? thresholds.hostLostMs : null,
+      lostMs: mayDeclareLost ? thresholds.hostLostMs : null,
       drainGraceMs: thresholds.unstartedMs,
       staleMs: thresholds.hostWatchMs,
     });

@@ -29,7 +29,7 @@ async function runOnLeavingHost(): Promise<Run> {
   await renew('leaves');
   const run = await scenario.run();
   await renew('stays');
-  await hosts().leave('leaves');
+  await hosts().markStopped('leaves');
   expect(run).toMatchObject({ hostId: 'leaves', generation: 1 });
   return run;
 }
@@ -37,7 +37,7 @@ async function runOnLeavingHost(): Promise<Run> {
 test('a host whose worker stops gets nothing until its next heartbeat', async () => {
   await renew('h');
   const pinned = await createScenario(database.pool, testSealer, { flow: { runner: 'h' } });
-  await hosts().leave('h');
+  await hosts().markStopped('h');
   expect(await hosts().list()).toMatchObject([{ hostId: 'h', stoppedAt: expect.any(Date) }]);
   const waiting = await scenario.run();
   expect(waiting.hostId).toBeNull();
@@ -73,7 +73,7 @@ describe('a run that was not started', () => {
   test('waits for a slot if every other host is full, and gets one of any host', async () => {
     await renew('leaves');
     const run = await scenario.run();
-    await hosts().leave('leaves');
+    await hosts().markStopped('leaves');
     expect(await claim(run, 1)).toBeNull();
     expect(await runs().find(run.runId)).toMatchObject({ hostId: null, generation: 2 });
     await renew('leaves');
@@ -126,7 +126,7 @@ describe('a run stays on the host that leaves', () => {
     const pinned = await createScenario(database.pool, testSealer, { flow: { runner: 'leaves' } });
     const run = await pinned.run();
     await renew('stays');
-    await hosts().leave('leaves');
+    await hosts().markStopped('leaves');
     expect(await claim(run, 1)).toMatchObject(stays);
   });
 });

@@ -39,7 +39,7 @@ function fencedHost() {
 const aFewTicks = () => new Promise((resolve) => setTimeout(resolve, 40));
 const second = 1_000;
 
-test('a host without a heartbeat is fenced one moment after its time, and not before', async () => {
+test('a host without a heartbeat is fenced once its time has passed, and not before', async () => {
   const { container, pass } = fencedHost();
   pass(60 * second, 60 * second);
   await aFewTicks();

@@ -36,7 +36,7 @@ describe('a run that was not started', () => {
   it('moves as soon as its host stops', async () => {
     const run = await runOn('h');
     expect(await requested()).toEqual([]);
-    await fixture.hosts.leave('h');
+    await fixture.hosts.markStopped('h');
     expect(await requested()).toEqual([`lost ${run.workflowId}-1`]);
     await renew('h');
     expect(await requested()).toEqual([]);
@@ -69,7 +69,7 @@ describe('a run that was not started', () => {
     const pinned = await createScenario(database.pool, testSealer, { flow: { runner: 'h' } });
     await renew('h');
     const run = await runOn('h', pinned);
-    await fixture.hosts.leave('h');
+    await fixture.hosts.markStopped('h');
     expect(await requested()).toEqual([]);
     await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
     for (let passedMs = 0; passedMs <= 30_000; passedMs += 5_000) {
@@ -86,7 +86,7 @@ it('a run whose agent may run does not move', async () => {
   const [started, acknowledged] = [await runOn('h'), await runOn('h')];
   await fixture.runs.markStarted(started.runId, 1, 'idle');
   await createRunConfigStore(database.pool, testSealer).acknowledge(acknowledged);
-  await fixture.hosts.leave('h');
+  await fixture.hosts.markStopped('h');
   expect(await requested()).toEqual([]);
 });
 
@@ -109,6 +109,6 @@ it('a message whose sandbox was not started moves, and one in a started sandbox 
   await database.pool.query(`update sessions set started_generation = 1 where run_id = $1`, [
     awake.runId,
   ]);
-  await fixture.hosts.leave('h');
+  await fixture.hosts.markStopped('h');
   expect(await requested()).toEqual([`lost ${waiting.workflowId}-1`]);
 });

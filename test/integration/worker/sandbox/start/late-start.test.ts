@@ -24,7 +24,7 @@ const claim = ({ runId, generation }: SandboxRef) =>
 async function moveAndStart(fixture: SupervisorFixture, ref: SandboxRef) {
   const other = { hostId: `other-${fixture.hostId}`, name: 'other', capacity: 10 };
   await hosts().renew(other);
-  await hosts().leave(fixture.hostId);
+  await hosts().markStopped(fixture.hostId);
   expect(await claim(ref)).toMatchObject({ hostId: other.hostId, generation: 2 });
   const dataDir = await mkdtemp(join(stackEnv.dataDir, 'v-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ test('removes a sandbox of an earlier generation from its own host before the ne
   const started = first.start(ref);
   const states = async () => (await fixture.sandboxes.list()).map(({ state }) => state);
   await expect.poll(states, { timeout: 30_000 }).toEqual(['running']);
-  await hosts().leave(fixture.hostId);
+  await hosts().markStopped(fixture.hostId);
   expect(await claim(ref)).toBeNull();
   await hosts().renew({ hostId: fixture.hostId, name: 'test', capacity: 10 });
   expect(await claim(ref)).toMatchObject({ hostId: fixture.hostId, generation: 2 });
