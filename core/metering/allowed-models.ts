@@ -1,9 +1,6 @@
 import { plainModelName } from './model-prices.ts';
 
-/**
- * The models that the agent's version uses for its own names. A test compares them with the calls of
- * the real agent.
- */
+/** The models behind the agent's aliases. A test compares them with the calls of the real agent. */
 const current = {
   opus: 'claude-opus-5-5',
   sonnet: 'claude-sonnet-5-5',
@@ -22,22 +19,22 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 const defaultModel = current.opus;
 
 /**
- * The models that an agent may call: that of its run, its small model, and those that the flow lists.
- * Names without the date of a version and without a suffix.
+ * The models that an agent may call: the model of its run, its small model, and those that the flow lists.
+ * Names are returned without the version's date and without a suffix.
  */
 export function allowedModels(run: { model: string | null; listed: readonly string[] }): string[] {
   const named = [run.model, ...run.listed];
-  return [...new Set([current.haiku, ...named.flatMap(modelsNamed)])];
+  return [...new Set([current.haiku, ...named.flatMap(modelsForName)])];
 }
 
 export const isAllowedModel = (model: string, allowed: readonly string[]): boolean =>
   allowed.includes(plainModelName(model));
 
 /**
- * The models that the agent calls for a name; null names its default. It replaces a model that was
- * retired by the current one of its family.
+ * The models that the agent calls if it is started with this name; null: its default. It replaces a retired
+ * model by the current one of the same family.
  */
-export function modelsNamed(name: string | null): string[] {
+export function modelsForName(name: string | null): string[] {
   const plain = plainModelName(name ?? defaultModel);
   const alias = Object.hasOwn(aliases, plain) ? aliases[plain] : undefined;
   if (alias !== undefined) return [...alias];

@@ -1,11 +1,11 @@
-// Reads what a call used from the model's answer while the answer passes to the agent. The answer may
-// be cut off anywhere, and may be split into parts anywhere.
+// Reads the usage of a call from the answer of the model API while the answer is relayed to the agent. The
+// answer may be cut off anywhere, and may arrive in parts of any size.
 
 import { type JsonObject, objectIn, parseObject, textIn } from '../json.ts';
 import { readUsage } from './answer-usage.ts';
 import type { TokenCounts } from './token-counts.ts';
 
-/** What an answer has said so far. */
+/** What was read of an answer so far. */
 export interface Answer {
   /** The model that answered; null if the answer does not name it. */
   model: string | null;
@@ -16,16 +16,16 @@ export interface Answer {
 }
 
 export interface AnswerReader {
-  /** The answer arrives in events, while the model writes it. */
+  /** The answer is sent as events while the model writes it. */
   isStream: boolean;
-  /** The next part, one character per byte. The fields that are read have no other characters. */
+  /** The next part, one character per byte: the fields that are read contain only ASCII. */
   push(part: string): void;
   answer(): Answer;
   /** The usage is final, although more of the answer may follow. */
   isComplete(): boolean;
 }
 
-/** Longer lines and bodies are not read; the API's own are much shorter. */
+/** Longer lines and bodies are not read; those of the model API are much shorter. */
 interface ReaderBounds {
   lineChars: number;
   bodyChars: number;
@@ -70,7 +70,7 @@ function createStreamReader({ lineChars }: ReaderBounds): AnswerReader {
   };
 }
 
-/** Most lines are deltas of the text. They are recognised without being parsed. */
+/** Most lines are deltas of the text. They are skipped without being parsed. */
 function afterLine(answer: Answer, line: string): Answer {
   if (!line.startsWith('data:') || !line.includes('"usage"')) return answer;
   const event = parseObject(line.slice('data:'.length));
@@ -85,7 +85,7 @@ function afterLine(answer: Answer, line: string): Answer {
   }
 }
 
-/** The usage is final in the event that also has the reason for the end. */
+/** The usage is final in the event that also has the stop reason. */
 function afterDelta({ model, tokens }: Answer, event: JsonObject): Answer {
   return {
     model,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, listIn, objectIn } from '../json.ts';
 import { noTokens, type TokenCounts } from './token-counts.ts';
 
-/** Far more than a call can use, and small enough to multiply with any price. */
+/** Far more than a call can use, and small enough to multiply by any price. */
 const tokensMax = 1e9;
 
 /**
@@ -11,9 +11,9 @@ const tokensMax = 1e9;
 export function readUsage(usage: JsonObject, earlier: TokenCounts = noTokens): TokenCounts {
   const top = readTokens(usage, earlier);
   const iterations = listIn(usage, 'iterations').filter(isObject);
-  // The totals of an answer in several parts leave out those that only prepare it.
-  const parts = iterations.map((part) => readTokens(part, noTokens)).reduce(add, noTokens);
-  return iterations.length === 0 ? top : largerOf(top, parts);
+  // The totals of an answer exclude some of its iterations, such as those that compact the context.
+  const sums = iterations.map((part) => readTokens(part, noTokens)).reduce(add, noTokens);
+  return iterations.length === 0 ? top : largerOf(top, sums);
 }
 
 function readTokens(usage: JsonObject, earlier: TokenCounts): TokenCounts {

@@ -1,4 +1,4 @@
-import { modelsNamed } from './allowed-models.ts';
+import { modelsForName } from './allowed-models.ts';
 import { nanosOf } from './call-cost.ts';
 import { findPrice, type ModelPrice, type PriceList } from './model-prices.ts';
 
@@ -9,20 +9,21 @@ interface PricedRun {
   day: string;
 }
 
-/** The first model of a run whose price is unknown, so that the run can have no budget. */
+/** The first model of the run whose price is unknown; with one, the run cannot have a budget. */
 export function unpricedModel({ model, prices, day }: PricedRun): string | null {
-  return modelsNamed(model).find((name) => findPrice(name, { prices, day }) === null) ?? null;
+  return modelsForName(model).find((name) => findPrice(name, { prices, day }) === null) ?? null;
 }
 
-/** Of every model that the agent knows. */
+/** The longest answer of any model that the agent supports. */
 const outputTokensMax = 128_000;
 const outputTokensMin = 256;
-/** Of the budget, for one answer. */
-const share = 4;
+/** The budget pays for at least this many answers of the maximum length. */
+const answersPerBudget = 4;
 
 /**
- * The longest answer that an agent with a budget should request. A call reserves the price of its longest
- * answer, so that an agent with a small budget and long answers could make no call. Null: no limit.
+ * The maximum length of an answer, with which an agent with a budget is configured. A call reserves the
+ * price of its longest answer, so with the agent's default a small budget would not permit any call. Null:
+ * no limit.
  */
 export function answerTokensMax({
   maxBudgetUsd,

@@ -15,16 +15,16 @@ export function costOf(tokens: TokenCounts, price: ModelPrice): number {
   );
 }
 
-/** The largest that a call can use: every token of its prompt may be written to the cache. */
+/** The most that a call can use: every token of its prompt may be written to the cache. */
 export interface CallBound {
   promptTokens: number;
-  /** Instead of five minutes, which costs less. */
+  /** The cache is kept for an hour instead of five minutes, which costs more. */
   cachesForAnHour: boolean;
   outputTokens: number;
   webSearches: number;
 }
 
-/** What the call can cost at most. */
+/** The maximum cost of the call. */
 export function costBound(bound: CallBound, price: ModelPrice): number {
   const rates = ratesFor(price, bound.promptTokens);
   const forAnHour = bound.cachesForAnHour ? rates.cacheWrite1h : 0;

@@ -4,8 +4,8 @@ import { noTokens, type TokenCounts } from './token-counts.ts';
 /** How a call ended, as the gateway saw it. */
 export interface CallEnd {
   /** `failed`: the model API did not answer, or ended its answer early. */
-  how: 'answered' | 'agent_disconnected' | 'failed';
-  /** Of the answer; null if none arrived. */
+  outcome: 'answered' | 'agent_disconnected' | 'failed';
+  /** The HTTP status of the answer; null if none arrived. */
   status: number | null;
   answer: Answer;
   request: { bytes: number; maxTokens: number };
@@ -24,14 +24,14 @@ const bytesPerToken = 4;
 const tokensPerSecond = 100;
 
 /**
- * What a call used. A call that was rejected, or that the model API never answered, used nothing. Of an
- * answer without final usage, what is missing is estimated: the prompt by its length, and what the model
- * wrote by the time, because it also writes what it does not show.
+ * The tokens that a call used: none if the model API rejected it or never answered. If an answer has no
+ * final usage, the missing counts are estimated: the prompt by its length, and the output by the time that
+ * the model wrote, because the part that arrived does not show all tokens, such as those of thinking.
  */
-export function callUsage({ how, status, answer, request, writingMs }: CallEnd): CallUsage {
-  const isCutOff = how !== 'answered' || (isSuccess(status) && !answer.isComplete);
+export function callUsage({ outcome, status, answer, request, writingMs }: CallEnd): CallUsage {
+  const isCutOff = outcome !== 'answered' || (isSuccess(status) && !answer.isComplete);
   if (answer.isComplete) return { tokens: answer.tokens ?? noTokens, isCutOff, isEstimated: false };
-  const isUnanswered = status === null && how === 'failed';
+  const isUnanswered = status === null && outcome === 'failed';
   if (isUnanswered || !(status === null || isSuccess(status))) {
     return { tokens: noTokens, isCutOff, isEstimated: false };
   }

@@ -1,7 +1,7 @@
 import type { ModelPrice } from './model-prices.ts';
 import type { TokenCounts } from './token-counts.ts';
 
-/** One call of the model, as the ledger stores it. */
+/** One model call, as the ledger stores it. */
 export interface LedgerEntry {
   callId: string;
   /** The message whose turn made the call; null in a plain run. */
@@ -9,11 +9,11 @@ export interface LedgerEntry {
   model: string;
   startedAt: Date;
   endedAt: Date;
-  /** Of the answer; null if none arrived. */
+  /** The HTTP status of the answer; null if none arrived. */
   status: number | null;
   /** The answer ended early. */
   isCutOff: boolean;
-  /** The answer did not say all that the call used. */
+  /** The answer did not report the final usage, so the token counts are estimated. */
   isEstimated: boolean;
   tokens: TokenCounts;
   /** The price on the day of the call; null if it is unknown. */

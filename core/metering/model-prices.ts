@@ -18,7 +18,7 @@ export interface ModelPrice extends TokenRates {
   longPrompt: (TokenRates & { aboveTokens: number }) | null;
 }
 
-/** By model. Of a model's prices the last one that is valid applies. */
+/** Prices by model. The latest price that is valid on the day of a call applies. */
 export type PriceList = Readonly<Record<string, readonly ModelPrice[]>>;
 
 /** In dollars per million tokens, as providers publish them. */
@@ -26,7 +26,7 @@ interface PublishedPrice {
   input: number;
   output: number;
   cacheRead: number;
-  /** By default the usual multiples of the price of input. */
+  /** By default, the usual multiples of the input price. */
   cacheWrite5m?: number | undefined;
   cacheWrite1h?: number | undefined;
   /** Per search. */
@@ -77,7 +77,7 @@ const fable = listed({ input: 10, output: 50, cacheRead: 1 });
 const fable51 = listed({ input: 10, output: 50, cacheRead: 0.25 });
 const fable52 = listed({ input: 8, output: 40, cacheRead: 0.2 });
 
-/** The list prices of the models that the agent knows. A change is a further entry with its day. */
+/** The list prices of the models that the agent supports. Add a changed price as an entry with its day. */
 export const listPrices: PriceList = {
   'claude-3-5-haiku': listed({ input: 0.8, output: 4, cacheRead: 0.08 }),
   'claude-haiku-4-5': listed({ input: 1, output: 5, cacheRead: 0.1 }),
@@ -112,7 +112,7 @@ export const listPrices: PriceList = {
 };
 
 /**
- * Null if the price is unknown. The operator's prices come first. A name may have the date of its
+ * Null if the price is unknown. The operator's prices take precedence. A name may have the date of its
  * version, like claude-opus-4-1-20250805, or a suffix for a long context, like claude-opus-5-5[1m].
  */
 export function findPrice(

@@ -1,4 +1,4 @@
-/** What one call of the model used, by kinds that have different prices. */
+/** What one model call used, by kind. Each kind has its own price. */
 export interface TokenCounts {
   /** Neither read from the cache nor written to it. */
   input: number;
@@ -8,7 +8,7 @@ export interface TokenCounts {
   cacheWrite5m: number;
   /** Written to the cache for an hour. */
   cacheWrite1h: number;
-  /** Searches that the model's API made. */
+  /** Searches that the model API made. */
   webSearches: number;
 }
 

@@ -34,8 +34,8 @@ const permitted: Readonly<Record<NetworkPolicy, ReadonlySet<string>>> = {
   open: new Set([...agentFlags, ...serverFlags]),
 };
 
-/** Divides the flags of an `anthropic-beta` header into those that are forwarded and the others. */
-export function divideBetaFlags(
+/** Splits the flags of an `anthropic-beta` header into those that are forwarded and the others. */
+export function splitBetaFlags(
   header: string,
   policy: NetworkPolicy,
 ): { kept: string[]; removed: string[] } {

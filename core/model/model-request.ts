@@ -9,10 +9,10 @@ export type ModelEndpoint = (typeof modelEndpoints)[number];
 /** The parsed body of a call to the model API. */
 export interface ModelRequest {
   model: string;
-  /** Null if the request has none, as a request that counts tokens. */
+  /** Null if the request has none, for example if it counts tokens. */
   maxTokens: number | null;
   stream: boolean;
-  /** Every field of the body, those above included. They are serialized again for the model API. */
+  /** All fields of the body, including those above. They are serialized again for the model API. */
   fields: JsonObject;
 }
 

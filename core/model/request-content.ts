@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '../json.ts';
 
-/** A part of a request that a gateway refuses. `message` begins with the path of the field. */
+/** A field of a request that the gateway refuses. `message` begins with its path. */
 export interface Refusal {
   field: string;
   message: string;
 }
 
 /**
- * The first part of a request that makes the model API act outside the sandbox (call a server, fetch an
- * address, read a stored file, run code), or that is unknown. Null if there is none. What a tool was
- * called with, and the schema of its input, may contain anything: they are data for the agent.
+ * The first field of a request that makes the model API act outside the sandbox (call a server, fetch a
+ * URL, read a stored file, run code), or that is unknown. Null if there is none. The input of a tool call
+ * and the schema of a tool's input may contain anything, because they are only data for the agent.
  */
 export function findForbiddenContent(body: JsonObject): Refusal | null {
   return (
@@ -20,7 +20,7 @@ export function findForbiddenContent(body: JsonObject): Refusal | null {
   );
 }
 
-/** The fields that the pinned agent sends, and the remaining fields of an answer's sampling. */
+/** The fields that the pinned agent sends, and the other parameters of sampling. */
 const requestFields = new Set(
   (
     'model messages system tools tool_choice metadata max_tokens stream thinking temperature top_p ' +
@@ -42,8 +42,8 @@ const blockTypes = new Set(
 
 const inlineSources = new Set(['base64', 'text', 'content']);
 
-/** They name something that is stored with the model API. */
-const storedThings = new Set(
+/** Fields that refer to something stored at the model API. */
+const storedReferences = new Set(
   'file_id file_ids files container container_id mcp_servers'.split(' '),
 );
 
@@ -72,7 +72,7 @@ function forbiddenBlock(block: unknown, path: string): Refusal | null {
     forbiddenContent(tool_references, `${path}.tool_references`) ??
     forbiddenToolChange(tool, `${path}.tool`) ??
     firstOf(tools, `${path}.tools`, forbiddenTool) ??
-    storedThing(type === 'tool_use' ? others : rest, path)
+    findStoredReference(type === 'tool_use' ? others : rest, path)
   );
 }
 
@@ -84,9 +84,9 @@ function forbiddenSource(
   if (!isObject(source)) return wrongShape(path, 'an object');
   const { type, content, ...rest } = source;
   if (typeof type !== 'string' || !inlineSources.has(type)) {
-    return forbidden(`${path}.type`, `${quoted(type)} is not part of the request`);
+    return forbidden(`${path}.type`, `${quoted(type)} is not an inline source`);
   }
-  return forbiddenContent(content, `${path}.content`) ?? storedThing(rest, path);
+  return forbiddenContent(content, `${path}.content`) ?? findStoredReference(rest, path);
 }
 
 function forbiddenTool(tool: unknown, path: string): Refusal | null {
@@ -95,7 +95,7 @@ function forbiddenTool(tool: unknown, path: string): Refusal | null {
   if (!isAbsent(type) && !(typeof type === 'string' && clientTool.test(type))) {
     return forbidden(`${path}.type`, `${quoted(type)} is not a tool that the agent runs itself`);
   }
-  return storedThing(rest, path);
+  return findStoredReference(rest, path);
 }
 
 /** A tool that becomes available or unavailable within the conversation. */
@@ -104,21 +104,23 @@ function forbiddenToolChange(change: unknown, path: string): Refusal | null {
   if (!isObject(change)) return wrongShape(path, 'an object');
   const { type, definition, ...rest } = change;
   if (type === 'tool_definition') {
-    return forbiddenTool(definition, `${path}.definition`) ?? storedThing(rest, path);
+    return forbiddenTool(definition, `${path}.definition`) ?? findStoredReference(rest, path);
   }
-  return type === 'tool_reference' ? storedThing(change, path) : unknownType(`${path}.type`, type);
+  return type === 'tool_reference'
+    ? findStoredReference(change, path)
+    : unknownType(`${path}.type`, type);
 }
 
-/** Searches all members of the value. */
-function storedThing(value: unknown, path: string): Refusal | null {
-  if (Array.isArray(value)) return firstOf(value, path, storedThing);
+/** The first reference in the value or any of its members. */
+function findStoredReference(value: unknown, path: string): Refusal | null {
+  if (Array.isArray(value)) return firstOf(value, path, findStoredReference);
   if (!isObject(value)) return null;
   for (const [name, member] of Object.entries(value)) {
     const field = `${path}.${name}`;
-    if (storedThings.has(name) && !isAbsent(member)) {
-      return forbidden(field, 'it names something that is not part of the request');
+    if (storedReferences.has(name) && !isAbsent(member)) {
+      return forbidden(field, 'it refers to something that is not part of the request');
     }
-    const found = storedThing(member, field);
+    const found = findStoredReference(member, field);
     if (found !== null) return found;
   }
   return null;
@@ -141,7 +143,7 @@ function firstOf(
 function unknownKey(value: JsonObject, known: Set<string>, prefix: string): Refusal | null {
   const key = Object.keys(value).find((name) => !known.has(name));
   if (key === undefined) return null;
-  // The agent recognizes the model API's own words, and repeats the request without the field.
+  // The wording of the model API: the agent recognizes it, and repeats the request without the field.
   return forbidden(shorten(prefix + key), 'Extra inputs are not permitted');
 }
 

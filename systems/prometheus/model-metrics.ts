@@ -3,25 +3,25 @@ import { usdOf } from '../../core/metering/call-cost.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
 import { runSeconds } from './process-metrics.ts';
 
-/** Calls of the model, counted by the host whose gateway made them. */
+/** Model calls, counted by the host whose gateway made them. */
 export function createModelMetrics(registry: Registry) {
   const registers = [registry];
   const durations = new Histogram({
     name: 'flowrun_model_call_seconds',
-    help: 'Calls of the model. cut_off: the answer ended early; failed: the model API did not answer.',
+    help: 'Duration of model calls. cut_off: the answer ended early; failed: the model API did not answer.',
     labelNames: ['model', 'outcome'],
     buckets: [0.5, 1, 2, ...runSeconds.filter((seconds) => seconds <= 600)],
     registers,
   });
   const tokens = new Counter({
     name: 'flowrun_model_tokens_total',
-    help: 'Tokens that calls of the model used, by kind.',
+    help: 'Tokens used by model calls, by kind.',
     labelNames: ['model', 'kind'],
     registers,
   });
   const dollars = new Counter({
     name: 'flowrun_model_cost_dollars_total',
-    help: 'What calls of the model cost, without those of models whose price is unknown.',
+    help: 'Cost of model calls, without models whose price is unknown.',
     labelNames: ['model'],
     registers,
   });

@@ -1,6 +1,6 @@
-// The calls of a sandbox on disk, from before each is sent until the ledger has it. A process that died
-// leaves them to the next one. Each line is a call that was opened or ended. The file is emptied
-// whenever no call is open and the ledger has all others.
+// The model calls of a sandbox, in a file on the host. A call is in the file from before it is sent until it
+// is in the ledger, so the next process can record the calls of one that died. Each line says that a call
+// was opened, has ended or was discarded. The file is emptied whenever no call is open and the ledger has all others.
 
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
 import type { ModelPrice } from '../../core/metering/model-prices.ts';
 
-/** What is known of a call before it is sent. */
+/** A call that was sent, or is about to be. */
 export interface OpenCall {
   callId: string;
   messageId: string | null;
@@ -18,14 +18,15 @@ export interface OpenCall {
   request: { bytes: number; maxTokens: number };
 }
 
-/** What a process left. */
-export interface LeftCalls {
+/** The calls in a journal: those without an answer, and those that have ended. */
+export interface JournaledCalls {
   open: OpenCall[];
   ended: LedgerEntry[];
 }
 
-interface CallJournal {
-  left: LeftCalls;
+export interface CallJournal {
+  /** The calls that a previous process could not record. */
+  earlier: JournaledCalls;
   opened(call: OpenCall): void;
   ended(call: LedgerEntry): void;
   /** The ledger has every call. */
@@ -36,8 +37,8 @@ interface CallJournal {
 type Line = { opened: OpenCall } | { ended: LedgerEntry };
 
 /**
- * `root` is a folder that only root can access. `onFailure` is called if a line could not be written,
- * so that the death of this process would lose a call.
+ * `root` is a folder that only root can access. `onFailure` is called if a line could not be written: the
+ * call continues, but would be lost if this process died.
  */
 export function openCallJournal(
   { root, runId }: { root: string; runId: string },
@@ -45,9 +46,9 @@ export function openCallJournal(
 ): CallJournal {
   const path = join(root, `${prefix}${runId}`);
   const file = openSync(path, 'a+', 0o600);
-  // Another file may get the descriptor after it was closed.
+  // After the file was closed, its descriptor may belong to another file.
   let isClosed = false;
-  // Synchronous: a call is sent, and its answer ends, only after its line was written.
+  // Synchronous, so that the line is written before the call is sent, or its answer ends.
   const write = (line: Line): void => {
     try {
       if (isClosed) throw new Error('the journal is closed');
@@ -57,7 +58,7 @@ export function openCallJournal(
     }
   };
   return {
-    left: readLines(readFileSync(path, 'utf8')),
+    earlier: readLines(readFileSync(path, 'utf8')),
     opened: (opened) => write({ opened }),
     ended: (ended) => write({ ended }),
     clear() {
@@ -72,8 +73,10 @@ export function openCallJournal(
 
 const prefix = 'calls-';
 
-/** The journals in a folder of a sandbox that no process supervises any more. */
-export async function readCallJournals(root: string): Promise<(LeftCalls & { runId: string })[]> {
+/** The journals in the folder of a sandbox that no process supervises any more. */
+export async function readCallJournals(
+  root: string,
+): Promise<(JournaledCalls & { runId: string })[]> {
   const names = await readdir(root).catch(() => []);
   const journals = names.filter((name) => name.startsWith(prefix));
   return Promise.all(
@@ -84,8 +87,8 @@ export async function readCallJournals(root: string): Promise<(LeftCalls & { run
   );
 }
 
-/** The last line is incomplete if its process died while it wrote. */
-function readLines(text: string): LeftCalls {
+/** The last line is incomplete if a process died while writing it. */
+function readLines(text: string): JournaledCalls {
   const open = new Map<string, OpenCall>();
   const ended: LedgerEntry[] = [];
   for (const line of text.split('\n').map(parseLine)) {
@@ -100,7 +103,7 @@ function readLines(text: string): LeftCalls {
   return { open: [...open.values()], ended };
 }
 
-/** Only this module writes the file. */
+/** Null for an incomplete line. The cast is safe, because only this module writes the file. */
 function parseLine(text: string): Line | null {
   try {
     return JSON.parse(text) as Line;
@@ -109,7 +112,7 @@ function parseLine(text: string): Line | null {
   }
 }
 
-/** In JSON a date is a text. */
+/** JSON contains dates as strings. */
 const dateOf = (text: Date): Date => new Date(text);
 
 const withStart = <T extends { startedAt: Date }>(call: T): T => ({

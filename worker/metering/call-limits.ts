@@ -1,5 +1,5 @@
-// What the calls of a run may use: its models, a number of calls that bounds any loop, and its budget. A
-// call reserves the most that it can cost before it is sent, so that calls in parallel cannot exceed the
+// The limits of a run's model calls: the permitted models, a number of calls that ends any loop, and the
+// budget. A call reserves its maximum cost before it is sent, so that parallel calls cannot exceed the
 // budget together.
 
 import { allowedModels, isAllowedModel } from '../../core/metering/allowed-models.ts';
@@ -20,11 +20,11 @@ export interface LimitedRun {
   allowedModels: readonly string[];
 }
 
-/** The limits of a run whose excess ends it. */
+/** Limits that end the run when they are reached. */
 export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
 
 export interface CallLimits {
-  /** The nano-dollars that the call has reserved, or why it may not be made. */
+  /** The nano-dollars that the call has reserved, or the reason why it is refused. */
   admit(call: UnmeteredCall, price: ModelPrice | null): Promise<{ reserved: number } | Refusal>;
   /** The call has ended and its cost is known. */
   settle(reserved: number, cost: number): void;
@@ -68,13 +68,13 @@ interface PricedBound {
   price: ModelPrice;
 }
 
-/** The largest that a call can use, by its length. */
+/** The most that a call can use, derived from its length. */
 function boundOf(
   { request, bytes }: UnmeteredCall,
   price: ModelPrice | null,
 ): PricedBound | ModelApiError {
   const { model, maxTokens, fields } = request;
-  // The known prices are those of the standard speed, without a choice of the place.
+  // The known prices apply to the standard speed, without a choice of the region.
   const isStandard = (fields.speed ?? 'standard') === 'standard' && fields.inference_geo == null;
   if (price === null || !isStandard) return unpriced(model);
   if (maxTokens === null) return noMaxTokens;
@@ -82,8 +82,8 @@ function boundOf(
 }
 
 /**
- * The length of a call is several times the number of its tokens. If the budget is too small for that,
- * the model API counts the tokens. Null if the call does not fit.
+ * Reserves by the length of the call, which is several times the number of its tokens. If the budget is too
+ * small for that, the model API counts the tokens. Null if the call does not fit.
  */
 async function reserve(
   budget: CallBudget,
@@ -100,7 +100,7 @@ async function reserve(
   return budget.reserve(byCount) ? byCount : null;
 }
 
-/** The model API calls its count an estimate. */
+/** The count is only an estimate, according to the model API's documentation. */
 const countMargin = 1.05;
 
 const refused = (error: ModelApiError): Refusal => ({ error, exceeded: null });
@@ -118,17 +118,17 @@ const modelNotAllowed = (model: string, allowed: readonly string[]): ModelApiErr
   );
 
 const tooManyCalls = (callsMax: number): ModelApiError =>
-  notPermitted(
-    `The run has made ${callsMax} calls of the model, the most that its maxTurns allows.`,
-  );
+  notPermitted(`The run has made ${callsMax} model calls, the maximum for its maxTurns.`);
 
 const unpriced = (model: string): ModelApiError =>
-  notPermitted(`model: the price of ${model} is unknown, and the run has a maxBudgetUsd.`);
+  notPermitted(
+    `model: the price of this call to ${model} is unknown, and the run has a maxBudgetUsd.`,
+  );
 
 const overBudget = (maxBudgetUsd: number | null): ModelApiError => ({
   status: 402,
   type: 'billing_error',
-  message: `The call may cost more than is left of the run's maxBudgetUsd of ${maxBudgetUsd}.`,
+  message: `The call could exceed the run's maxBudgetUsd of ${maxBudgetUsd}.`,
 });
 
 const noMaxTokens: ModelApiError = {

@@ -4,11 +4,11 @@ import { costOf } from '../../core/metering/call-cost.ts';
 import { type CallEnd, callUsage } from '../../core/metering/call-usage.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
 import { findPrice, type ModelPrice, type PriceList } from '../../core/metering/model-prices.ts';
-import type { LeftCalls, OpenCall } from './call-journal.ts';
+import type { JournaledCalls, OpenCall } from './call-journal.ts';
 
 type EndedAs = Omit<CallEnd, 'request'> & { endedAt: Date };
 
-/** A model without a price may be another name of the one that answers. */
+/** If the called name has no price, the name in the answer may have one: the called one may be an alias. */
 export function endCall(
   { request, price: calledPrice, ...call }: OpenCall,
   { endedAt, ...end }: EndedAs,
@@ -24,12 +24,12 @@ function answeredPrice(model: string | null, at: Date, prices: PriceList): Model
   return model === null ? null : findPrice(model, { prices, day: dayOf(at) });
 }
 
-/** A model stops soon after the process that read its answer has died. */
+/** The model stops writing soon after the process that read its answer has died. */
 const writesAfterDeathMs = 60_000;
 
-/** What a process left, as calls that ended when it died. */
-export function endLeftCalls(
-  { open, ended }: LeftCalls,
+/** The journal's calls as ledger entries. Open calls count as ended when their process died. */
+export function endJournaledCalls(
+  { open, ended }: JournaledCalls,
   now: Date,
   prices: PriceList,
 ): LedgerEntry[] {
@@ -37,7 +37,7 @@ export function endLeftCalls(
     const sinceMs = now.getTime() - call.startedAt.getTime();
     const writingMs = Math.min(sinceMs, writesAfterDeathMs);
     const endedAt = new Date(call.startedAt.getTime() + Math.max(0, writingMs));
-    const end = { how: 'agent_disconnected', status: null, answer: unreadAnswer } as const;
+    const end = { outcome: 'agent_disconnected', status: null, answer: unreadAnswer } as const;
     return endCall(call, { ...end, writingMs, endedAt }, prices);
   });
   return [...ended, ...unanswered];

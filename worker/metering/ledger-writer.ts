@@ -15,8 +15,8 @@ interface WriterDeps {
 }
 
 /**
- * Writes the calls of a run to the ledger, one statement at a time: calls that end meanwhile are written
- * together. Retries until the ledger has them.
+ * Writes the calls of a run to the ledger, one statement at a time. Calls that end during a statement are
+ * written together by the next one. Retries until the ledger has them.
  */
 export function createLedgerWriter({ record, retry, onWritten }: WriterDeps): LedgerWriter {
   let waiting: LedgerEntry[] = [];
@@ -36,7 +36,7 @@ export function createLedgerWriter({ record, retry, onWritten }: WriterDeps): Le
     add(call) {
       waiting.push(call);
       writing ??= write();
-      writing.catch(() => undefined); // those that wait handle it; there may be none
+      writing.catch(() => undefined); // `written` rejects as well, if it was called
     },
     written: async () => writing ?? undefined,
   };

@@ -11,8 +11,8 @@ import type { OpenCall } from './call-journal.ts';
 import { endCall } from './end-call.ts';
 
 /**
- * Reads one call's answer until its usage is known. Then the call has ended for the ledger, and the rest
- * of the answer passes.
+ * Reads one call's answer until its final usage is known. For the ledger the call has then ended, even if
+ * more of the answer follows.
  */
 export function meterCall(
   { modelPrices, now }: { modelPrices: PriceList; now(): Date },
@@ -21,17 +21,17 @@ export function meterCall(
 ): MeteredCall {
   let status: number | null = null;
   let reader: AnswerReader | null = null;
-  // A stream is written from its first event on, and an answer in one piece from the start.
+  // The model writes a stream from its first event on, and an answer in one piece from the start.
   let writesSince: Date | null = call.startedAt;
   let hasEnded = false;
 
-  function end(how: CallEnd['how']): void {
+  function end(outcome: CallEnd['outcome']): void {
     if (hasEnded) return;
     hasEnded = true;
     const endedAt = now();
     const writingMs = writesSince === null ? 0 : endedAt.getTime() - writesSince.getTime();
     const answer = reader?.answer() ?? unreadAnswer;
-    onEnded(endCall(call, { how, status, answer, writingMs, endedAt }, modelPrices));
+    onEnded(endCall(call, { outcome, status, answer, writingMs, endedAt }, modelPrices));
   }
 
   return {

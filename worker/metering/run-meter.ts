@@ -1,6 +1,6 @@
-// Meters the calls that the agent of one sandbox makes to the model. A call is opened before it is sent,
-// ends with its answer, and is then written to the ledger. The first two steps are on disk before the
-// agent sees their effect, so a process that dies loses no call.
+// Meters the model calls of one sandbox. A call is opened before it is sent, ends with its answer, and is
+// then written to the ledger. The first two steps are in the journal before the agent sees their effect, so
+// the death of this process loses no call.
 
 import type { Logger } from 'pino';
 import { dayOf } from '../../core/agent/usage.ts';
@@ -12,20 +12,20 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
 import type { ModelApiError } from '../egress/model/model-api-error.ts';
-import { type OpenCall, openCallJournal } from './call-journal.ts';
+import { type CallJournal, type OpenCall, openCallJournal } from './call-journal.ts';
 import {
   type CallLimits,
   createCallLimits,
   type ExceededLimit,
   type LimitedRun,
 } from './call-limits.ts';
-import { endLeftCalls } from './end-call.ts';
+import { endJournaledCalls } from './end-call.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { meterCall } from './meter-call.ts';
 
 interface MeterDeps {
   ledger: LedgerStore;
-  /** Besides the list prices. */
+  /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
   /** Called once per call, when it has ended. */
   onModelCall(call: LedgerEntry): void;
@@ -35,7 +35,7 @@ interface MeterDeps {
 
 interface MeteredRun extends LimitedRun {
   runId: string;
-  /** What the ledger has. */
+  /** The run's totals in the ledger. */
   spending: RunSpending;
   /** The folder of the sandbox that only root can access. */
   root: string;
@@ -45,25 +45,25 @@ interface MeteredRun extends LimitedRun {
 export interface RunMeter extends CallMeter {
   /** The calls from now on belong to the turn of this message. */
   beginTurn(messageId: string): void;
-  /** Resolves when a call was refused because the run has reached a limit. */
+  /** Resolves when a call was refused because of a limit that ends the run. */
   exceeded: Promise<ExceededLimit>;
   /** Resolves when the ledger has every call that has ended. */
   written(): Promise<void>;
-  /** Resolves when no call is open and the ledger has all. */
+  /** Resolves when no call is open and the ledger has every call. */
   settled(): Promise<void>;
-  /** The ledger gets what it does not have from the next process. */
+  /** Stops. Calls that are not in the ledger stay in the journal for the next process. */
   close(): void;
 }
 
-/** Writes the calls that a previous process left to the ledger first. Rejects if it is unavailable. */
+/** First adds the calls of a previous process to the ledger. Rejects if the ledger is unavailable. */
 export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<RunMeter> {
   const { ledger, modelPrices, now } = deps;
   const { runId, root, logger } = run;
   const onFailure = (err: unknown): void => logger.warn({ err }, 'call_journal_failed');
   const journal = openCallJournal({ root, runId }, onFailure);
-  const left = endLeftCalls(journal.left, now(), modelPrices);
+  const earlier = endJournaledCalls(journal.earlier, now(), modelPrices);
   try {
-    const recorded = left.length === 0 ? null : await ledger.record(runId, left);
+    const recorded = earlier.length === 0 ? null : await ledger.record(runId, earlier);
     journal.clear();
     const limits = createCallLimits(run, recorded ?? run.spending);
     return createRunMeter(deps, run, { journal, limits });
@@ -76,7 +76,7 @@ export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<Ru
 function createRunMeter(
   deps: MeterDeps,
   { runId, logger }: MeteredRun,
-  { journal, limits }: { journal: ReturnType<typeof openCallJournal>; limits: CallLimits },
+  { journal, limits }: { journal: CallJournal; limits: CallLimits },
 ): RunMeter {
   /** What each open call has reserved. */
   const open = new Map<string, number>();
@@ -157,7 +157,7 @@ function createRefusedCallLog(logger: Logger): (error: ModelApiError) => void {
   };
 }
 
-/** Counting tokens costs nothing. */
+/** Counting tokens costs nothing, so it is not metered. */
 const freeCall = {
   outcome: 'opened',
   call: { answered: () => undefined, read: () => undefined, end: () => undefined },

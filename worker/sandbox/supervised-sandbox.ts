@@ -54,7 +54,7 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   const controller =
     session === null ? null : createSessionController(deps, context, { ...supervision, session });
   watchLimits(deps, context, supervision);
-  void context.socket.calls.exceeded.then(terminateFor);
+  void context.socket.meter.exceeded.then(terminateFor);
   void pollAnswers(context, ownership.retry);
   const onLost = (): void => ownership.release('the lease is lost');
   context.lost.addEventListener('abort', onLost, { once: true });

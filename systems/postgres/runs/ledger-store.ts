@@ -4,12 +4,12 @@ import type { Db, Pool } from '../client/pool.ts';
 
 export type LedgerStore = ReturnType<typeof createLedgerStore>;
 
-/** The calls of the model, with their cost. */
+/** The model calls with their cost. */
 export function createLedgerStore(pool: Pool) {
   return {
     /**
-     * Adds calls of one run, and returns what the run has spent. Safe to repeat: each call is added
-     * once. Null if the run was deleted.
+     * Adds calls of one run, and returns the run's totals. Safe to repeat: each call is added once. Null
+     * if the run was deleted.
      */
     record: (runId: string, calls: readonly LedgerEntry[]) => recordCalls(pool, runId, calls),
   };

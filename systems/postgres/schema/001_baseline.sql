@@ -325,7 +325,7 @@ create table interactions (
 );
 create index interactions_open on interactions (run_id, asked_at) where outcome is null;
 
--- The ledger: one row per call of the model that the gateway made. Nothing references the run,
+-- The ledger: one row per model call that the gateway forwarded. No foreign key references the run,
 -- because the rows outlive it.
 create table model_calls (
   id uuid primary key,
@@ -340,10 +340,10 @@ create table model_calls (
   model text not null,
   started_at timestamptz not null,
   ended_at timestamptz not null,
-  -- of the answer; null: none arrived
+  -- the HTTP status of the answer; null: none arrived
   status integer,
   is_cut_off boolean not null,
-  -- the answer did not say all that the call used
+  -- the answer did not report the final usage, so the token counts are estimated
   is_estimated boolean not null,
   input_tokens bigint not null,
   output_tokens bigint not null,
@@ -359,14 +359,14 @@ create table model_calls (
 create index model_calls_of_run on model_calls (run_id, started_at);
 create index model_calls_by_end on model_calls (ended_at);
 
--- The ledger added up, per turn and per day in UTC.
+-- Sums of the ledger, per turn and per day in UTC.
 create table turn_spending (
   -- the message, or the run if it is a plain one
   turn_id uuid not null,
   day date not null,
   run_id uuid not null,
   calls bigint not null,
-  -- calls whose price is unknown: the cost is that of the others
+  -- calls whose price is unknown; cost_nanos does not include them
   unpriced_calls bigint not null,
   input_tokens bigint not null,
   output_tokens bigint not null,

@@ -39,7 +39,7 @@ export interface MessageEnd {
   /** Null if the agent ended the turn, successfully or not. */
   error: string | null;
   reply: string | null;
-  /** Of the calls that its turn made. */
+  /** The usage of the turn's model calls. */
   usage: Usage;
   /** In nano-dollars; null if it is unknown. */
   cost: number | null;

@@ -1,33 +1,33 @@
 import { modelLimits } from '../../../core/model/model-limits.ts';
 
-/** The memory of the worker that the bodies of a run's calls occupy. */
+/** The worker's memory for the bodies of one run's calls. */
 export interface RunMemory {
   forCall(): CallMemory;
 }
 
 export interface CallMemory {
-  /** False if none is left. The bytes that were taken before stay taken. */
+  /** False if there is not enough memory; then nothing more is taken. */
   take(bytes: number): boolean;
   /** Called once, at the end of the call. */
   free(): void;
 }
 
 /**
- * Bounds the memory of all calls of a host. Each run has a share that no other run can use. What a run needs
- * beyond its share is taken from the memory that all runs of the host have in common.
+ * Limits the memory for the calls of all runs of a host. A part is reserved for each run. What a run needs
+ * beyond its part is taken from the memory that all runs share.
  */
 export function createHostMemory(): { forRun(): RunMemory } {
-  let commonBytes = 0;
+  let sharedBytes = 0;
   const forRun = (): RunMemory => {
     let runBytes = 0;
     const resize = (bytes: number): boolean => {
-      const growth = beyondShare(runBytes + bytes) - beyondShare(runBytes);
+      const growth = beyondReserved(runBytes + bytes) - beyondReserved(runBytes);
       const isTooMuch =
         runBytes + bytes > modelLimits.runBodiesMaxBytes ||
-        commonBytes + growth > modelLimits.commonBodiesMaxBytes;
+        sharedBytes + growth > modelLimits.sharedBodiesMaxBytes;
       if (bytes > 0 && isTooMuch) return false;
       runBytes += bytes;
-      commonBytes += growth;
+      sharedBytes += growth;
       return true;
     };
     return {
@@ -47,4 +47,5 @@ export function createHostMemory(): { forRun(): RunMemory } {
   return { forRun };
 }
 
-const beyondShare = (runBytes: number): number => Math.max(0, runBytes - modelLimits.runShareBytes);
+const beyondReserved = (runBytes: number): number =>
+  Math.max(0, runBytes - modelLimits.runReservedBytes);

@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NetworkPolicy } from '../../../core/flows/flow.ts';
-import { divideBetaFlags } from '../../../core/model/beta-flags.ts';
+import { splitBetaFlags } from '../../../core/model/beta-flags.ts';
 
 type ForwardedHeaders = Record<string, string | string[]>;
 
 /**
- * The headers of an agent's call that the model API receives, without credentials, and the beta flags that
- * were removed from them.
+ * The headers of an agent's call that are forwarded, without credentials, and the beta flags that were
+ * removed from them.
  */
 export function callHeaders(
   headers: IncomingHttpHeaders,
   policy: NetworkPolicy,
 ): { headers: ForwardedHeaders; removedFlags: string[] } {
-  const { kept, removed } = divideBetaFlags(String(headers['anthropic-beta'] ?? ''), policy);
+  const { kept, removed } = splitBetaFlags(String(headers['anthropic-beta'] ?? ''), policy);
   const forwarded = selectHeaders(headers, (name) => isForwarded(name));
   return {
     headers: { ...forwarded, ...(kept.length > 0 && { 'anthropic-beta': kept.join(',') }) },

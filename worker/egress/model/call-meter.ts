@@ -12,7 +12,7 @@ export interface UnmeteredCall {
   request: ModelRequest;
   /** The length of the request as it is sent. */
   bytes: number;
-  /** The tokens of the prompt; null if the model API does not say. */
+  /** The number of tokens in the prompt, counted by the model API; null if it cannot be determined. */
   countTokens(): Promise<number | null>;
 }
 
@@ -21,12 +21,12 @@ interface RefusedCall {
   error: ModelApiError;
 }
 
-/** One call, from before it is sent. Its usage is stored even if this process dies. */
+/** A call that is about to be sent. Its usage is stored even if this process dies. */
 export interface MeteredCall {
-  /** The model API answers. */
+  /** Called with the headers of the answer. */
   answered(status: number, contentType: string): void;
-  /** A part of the answer, before it is passed to the agent. */
+  /** Called with each part of the answer, before the agent receives it. */
   read(part: Buffer): void;
   /** A second call has no effect. */
-  end(how: CallEnd['how']): void;
+  end(outcome: CallEnd['outcome']): void;
 }

@@ -4,7 +4,7 @@ import { type ModelCall, type Upstream, upstreamRequest } from './upstream-reque
 
 const timeoutMs = 10_000;
 
-/** Asks the model API for the length of a call's prompt, which is free. Null if it does not say. */
+/** Lets the model API count the tokens of a call's prompt, which is free. Null if that fails. */
 export async function countTokens(to: Upstream, call: ModelCall): Promise<number | null> {
   const signal = AbortSignal.timeout(timeoutMs);
   const endpoint = '/v1/messages/count_tokens';
@@ -21,7 +21,7 @@ export async function countTokens(to: Upstream, call: ModelCall): Promise<number
 
 const countedNames = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking'];
 
-/** The endpoint takes no others. */
+/** The endpoint accepts no other fields. */
 const countedFields = (fields: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => countedNames.includes(name)));
 

@@ -6,7 +6,7 @@ import { answerHeaders } from './call-headers.ts';
 import type { MeteredCall } from './call-meter.ts';
 import { type ModelCall, type Upstream, upstreamRequest } from './upstream-request.ts';
 
-/** Where the answer goes. */
+/** The receivers of the answer. */
 interface AnswerTarget {
   response: ServerResponse;
   metered: MeteredCall;
@@ -23,7 +23,7 @@ export async function forwardCall(
   const fail = (): void => metered.end(abort.signal.aborted ? 'agent_disconnected' : 'failed');
   try {
     const answer = await to.dispatcher.request(upstreamRequest(to, call, abort.signal));
-    // Before the agent's connection is closed for it, which looks as if the agent had closed it.
+    // Registered before `pipeline` closes the agent's connection, which would count as a disconnect.
     answer.body.once('error', fail);
     await relayAnswer(answer, { response, metered });
   } finally {
@@ -31,7 +31,7 @@ export async function forwardCall(
   }
 }
 
-/** Every byte of every answer passes here. The model API was asked not to compress it. */
+/** Metering needs the uncompressed answer, so the request asked the model API not to compress it. */
 async function relayAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { response, metered }: AnswerTarget,

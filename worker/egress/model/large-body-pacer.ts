@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { modelLimits } from '../../../core/model/model-limits.ts';
 
-/** Parses a body of so many bytes, when it is its turn. */
+/** Parses a body of this length, after the run's earlier large bodies. */
 export type Pacer = <T>(bytes: number, parse: () => T) => Promise<T>;
 
 /**
- * Parsing occupies the one thread that serves all runs of the host. So a run's large bodies are parsed one
- * after the other, and after each of them the run pauses for a multiple of the time that it took.
+ * Parsing blocks the only thread, which serves all runs of the host. So a run's large bodies are parsed one
+ * after the other, with a delay in between that is a multiple of the parsing time.
  */
 export function createLargeBodyPacer(): Pacer {
   let previous: Promise<void> = Promise.resolve();
@@ -18,11 +18,11 @@ export function createLargeBodyPacer(): Pacer {
       return { value, tookMs: performance.now() - startedAt };
     });
     previous = parsed.then(
-      ({ tookMs }) => sleep(tookMs * pauseFactor),
+      ({ tookMs }) => sleep(tookMs * delayFactor),
       () => undefined,
     );
     return (await parsed).value;
   };
 }
 
-const pauseFactor = 3;
+const delayFactor = 3;

@@ -20,7 +20,7 @@ export const overloaded = (message: string): ModelApiError => ({
   message,
 });
 
-/** The connection is closed with the answer, so that the rest of the body need not be read. */
+/** Closes the connection after the error, so that the rest of the body need not be read. */
 export function rejectCall(
   request: IncomingMessage,
   response: ServerResponse,

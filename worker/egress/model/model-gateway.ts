@@ -20,8 +20,8 @@ export interface ModelUpstream {
 
 interface Gateway {
   /**
-   * The proxy of one run. Concurrent calls are limited per run, so that none starves another. Each call
-   * reads the upstream of the run's project. Null selects the service's.
+   * The proxy of one run. Concurrent calls are limited per run, so that no run starves another. Each call
+   * reads the upstream of the run's project. Null selects the host's.
    */
   forRun(run: ModelRun): ModelProxy;
   close(): Promise<void>;
@@ -44,12 +44,13 @@ export type ModelProxy = (
   path: string,
 ) => Promise<void>;
 
-/** A model may take minutes before its first byte, and between two bytes. */
+/** A model may take minutes before the first byte of its answer, and between two bytes. */
 const silenceTimeoutMs = 15 * 60_000;
 
 /**
  * Proxies two fixed paths to the model API, and adds the operator's or the project's key. Each request is
- * read and checked before it is forwarded; answers are streamed. Errors have the model API's format.
+ * read and checked as a whole before it is forwarded; answers are streamed. Errors have the model API's
+ * format.
  */
 export function createGateway(model: ModelUpstream): Gateway {
   const dispatcher = new Agent({
@@ -84,8 +85,8 @@ interface RunCalls {
 function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
-    if (calls >= modelLimits.callsAtOnceMax) {
-      return rejectCall(request, response, overloaded('too many calls at once'));
+    if (calls >= modelLimits.concurrentCallsMax) {
+      return rejectCall(request, response, overloaded('too many concurrent model calls'));
     }
     const callMemory = memory.forCall();
     calls += 1;

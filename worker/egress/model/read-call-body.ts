@@ -18,7 +18,7 @@ export async function readCallBody(
 ): Promise<BodyBytes> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // A destroyed request could not be answered.
+  // If the request were destroyed, the error could not be sent.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of body) {
     bytes += chunk.length;
@@ -29,7 +29,7 @@ export async function readCallBody(
   return { outcome: 'read', bytes: Buffer.concat(chunks) };
 }
 
-/** Checks the size of the parsed value before it parses. */
+/** Checks the size of the parsed value before parsing. */
 export function parseCallBody(bytes: Buffer): ParsedBody {
   if (!isUtf8(bytes)) return refused(invalidRequest('the request body is not valid UTF-8'));
   if (!isWithinJsonBounds(bytes, modelLimits)) return refused(tooComplex);
@@ -43,10 +43,10 @@ export function parseCallBody(bytes: Buffer): ParsedBody {
 const tooLong: ModelApiError = {
   status: 413,
   type: 'request_too_large',
-  message: 'the request is too long',
+  message: `the request body is longer than ${modelLimits.bodyMaxBytes} bytes`,
 };
 
-const noMemory = overloaded('the requests that are being processed are too long together');
+const noMemory = overloaded('the concurrent model calls need too much memory');
 
 const tooComplex = invalidRequest(
   `the request body is nested deeper than ${modelLimits.depthMax} levels, or has more than ` +

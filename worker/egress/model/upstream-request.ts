@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
 import type { ModelEndpoint, ModelRequest } from '../../../core/model/model-request.ts';
 
-/** A call of an agent that was read and accepted. */
+/** An agent's call whose content was checked. */
 export interface ModelCall {
   endpoint: ModelEndpoint;
   /** `?beta=true` or empty. */
   query: string;
-  /** Those of the agent that are forwarded. */
+  /** The agent's headers that are forwarded. */
   headers: Record<string, string | string[]>;
   request: ModelRequest;
   /**
-   * Serialized from its parsed form: the model API reads what was checked, even if the agent's text named
-   * a field twice.
+   * Serialized from the parsed request, so that the model API reads what was checked, even if the agent's
+   * text contained a field twice.
    */
   body: string;
 }

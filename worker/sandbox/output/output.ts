@@ -48,14 +48,14 @@ export function startOutput(
   return { tail, tree };
 }
 
-/** A turn ends with its cost: the ledger has the calls of the turn before. */
+/** Before a turn's end is stored, the ledger has all its calls, so that its cost is complete. */
 function appendAfterCalls(
   { frames }: Pick<SandboxDeps, 'frames'>,
   { socket }: Pick<SandboxContext, 'socket'>,
 ): FrameStore['append'] {
   return async (batch, chat) => {
     const endsTurn = batch.facts.turn !== undefined || chat?.turnEnd !== undefined;
-    if (endsTurn) await socket.calls.written();
+    if (endsTurn) await socket.meter.written();
     return frames.append(batch, chat);
   };
 }

@@ -117,7 +117,7 @@ function sendToAgent(
 ): void {
   if (sent.has(messageId)) return;
   sent.add(messageId);
-  context.socket.calls.beginTurn(messageId);
+  context.socket.meter.beginTurn(messageId);
   const uuid = messageUuid(messageId, context.ref.generation);
   if (!session.turns.hasSeen(messageId)) {
     const turn = { messageId, uuid, isAccepted, error: null };

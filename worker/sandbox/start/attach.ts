@@ -68,7 +68,7 @@ export async function openSpool(
   attachment.spool = spool;
   const session = await createSessionContext(deps, ref, plan.session);
   const current = session?.turns.current();
-  if (current) socket.calls.beginTurn(current.messageId);
+  if (current) socket.meter.beginTurn(current.messageId);
   const { agentState, byteOffset } = lease.position;
   const turns = createTurnTracker({ agentState, hasSpoken: byteOffset > 0 });
   const { interactions } = deps;

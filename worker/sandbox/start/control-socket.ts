@@ -18,17 +18,17 @@ import { projectModelSource } from './project-model.ts';
 
 export interface ControlSocket {
   input: AgentInputQueue;
-  calls: SandboxCalls;
+  meter: SandboxMeter;
   /** Denied connections, with their number per target. */
   denials(): (Denial & { count: number })[];
   /** The listener is called when the entry program reports its exit. */
   onExitHint(listener: () => void): void;
-  /** Closes all connections. Calls that the ledger does not get soon are left to the next process. */
+  /** Closes all connections. After a short wait, calls that are not in the ledger are left in the journal. */
   close(): Promise<void>;
 }
 
-/** The calls of the agent to the model. */
-interface SandboxCalls extends Pick<RunMeter, 'beginTurn' | 'written' | 'exceeded'> {
+/** The meter of the agent's model calls. */
+interface SandboxMeter extends Pick<RunMeter, 'beginTurn' | 'written' | 'exceeded'> {
   /** Closes all connections. Resolves when the ledger has every call. */
   finish(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export async function openControlSocket(
   };
   return {
     input,
-    calls: { ...meter, finish },
+    meter: { ...meter, finish },
     denials: () => [...denials.values()],
     onExitHint(listener) {
       onExitHint = listener;

@@ -73,8 +73,9 @@ export async function finishRun(
 }
 
 /**
- * Waits for the exit and reads the output to its last byte. By then the ledger has every call of the agent,
- * and if the watchdog terminated the sandbox, its cause is recorded. Rejects if this process releases the sandbox.
+ * Waits for the exit, and reads the output to its last byte. When it resolves, the ledger has every model
+ * call, and the cause is recorded if the watchdog terminated the sandbox. Rejects if this process releases
+ * the sandbox.
  */
 export async function awaitExitAndDrain(
   { exit, socket }: SandboxContext,
@@ -86,7 +87,7 @@ export async function awaitExitAndDrain(
   await output.tail.done;
   failpoint('end.read');
   ownership.signal.throwIfAborted();
-  await Promise.race([socket.calls.finish(), ownership.released]);
+  await Promise.race([socket.meter.finish(), ownership.released]);
   await output.tree.finish();
   await recorded();
   return containerExit;

@@ -4,7 +4,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import { recordLeftCalls } from '../../metering/record-left-calls.ts';
+import { recordJournaledCalls } from '../../metering/record-journaled-calls.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
@@ -33,7 +33,7 @@ export async function removeFolders(
   folders: string[],
 ): Promise<void> {
   for (const path of folders) {
-    await recordLeftCalls(deps, path)
+    await recordJournaledCalls(deps, path)
       .then(() => removeTree(path))
       .catch((err: unknown) => deps.logger.warn({ err }, 'folder_removal_failed'));
   }

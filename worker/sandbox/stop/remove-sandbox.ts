@@ -1,15 +1,15 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
-import { recordLeftCalls } from '../../metering/record-left-calls.ts';
+import { recordJournaledCalls } from '../../metering/record-journaled-calls.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 import { findContainer } from '../start/adopt-sandbox.ts';
 
 /**
- * Removes the container first, so that nothing writes any more, then the files. The ledger gets the calls
- * of the model that it does not have yet. Safe to repeat. All
- * generations of a run share the socket's folder.
+ * Removes the container first, so that nothing writes any more, then the files. Model calls that are only
+ * in the sandbox's journal are added to the ledger before. Safe to repeat. All generations of a run share
+ * the socket's folder.
  */
 export async function removeSandbox(
   deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir' | 'ledger' | 'modelPrices' | 'now'>,
@@ -20,7 +20,7 @@ export async function removeSandbox(
   if (container !== null) await deps.sandboxes.remove(container.containerId);
   failpoint('remove.container');
   const { root, socket } = foldersOf(deps.dataDir, ref);
-  await recordLeftCalls(deps, root);
+  await recordJournaledCalls(deps, root);
   await removeTree(root);
   failpoint('remove.folders');
   if (keepSocket) return;

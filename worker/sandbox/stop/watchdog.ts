@@ -64,10 +64,10 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
     case 'budget_exceeded':
       return {
         cause: 'budget_exceeded',
-        detail: 'a call of the model did not fit into the budget',
+        detail: 'a model call could exceed the budget',
       };
     case 'too_many_calls':
-      return { cause: 'max_turns_exceeded', detail: 'the agent made too many calls of the model' };
+      return { cause: 'max_turns_exceeded', detail: 'the agent made too many model calls' };
     case 'stalled':
       return { cause: 'stalled', detail: 'the agent wrote no output for too long' };
     case 'hung_after_result':

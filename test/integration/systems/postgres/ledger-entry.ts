@@ -11,7 +11,7 @@ const tokens = {
 };
 export const cost = costOf(tokens, price);
 
-/** A call of the model with the tokens and the cost above. */
+/** A model call with the tokens and the cost above. */
 export function ledgerEntry(fields: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     ...{ callId: randomUUID(), messageId: null, model: 'claude-opus-5-5', status: 200 },

@@ -17,13 +17,13 @@ test.each([
   expect(mayCall({ model }, called)).toBe(true);
 });
 
-test('any run may call the agent’s small model, and those that its flow lists', () => {
+test('any run may call the agent’s small model, and the models that its flow lists', () => {
   expect(mayCall({ model: 'my-model' }, 'claude-haiku-5-5')).toBe(true);
   expect(mayCall({ model: null, listed: ['fable', 'other'] }, 'claude-fable-5-2')).toBe(true);
   expect(mayCall({ model: null, listed: ['fable', 'other'] }, 'other')).toBe(true);
 });
 
-test('a run of a model that the agent replaces may call the replacement', () => {
+test('a run of a retired model may call the model that replaces it', () => {
   expect(mayCall({ model: 'claude-opus-4-1' }, 'claude-opus-5-5')).toBe(true);
 });
 

@@ -66,7 +66,7 @@ describe('a streamed answer', () => {
     );
   });
 
-  test('that was cut off says what it had used by then, wherever it was cut', () => {
+  test('that was cut off anywhere reports the usage up to that point', () => {
     const bytes = bytesOf(wholeStream.join(''));
     const startLength = bytesOf(started).length - 1;
     const endedAt = bytesOf(wholeStream.slice(0, 5).join('')).length - 1;
@@ -80,13 +80,13 @@ describe('a streamed answer', () => {
     }
   });
 
-  test('is not complete before the reason of its end', () => {
+  test('is not complete before its stop reason', () => {
     const progress = event('message_delta', { delta: {}, usage: { output_tokens: 90 } });
     const answer = read(stream, [started, progress]);
     expect(answer).toMatchObject({ isComplete: false, tokens: { output: 90, input: 10 } });
   });
 
-  test('counts the parts that its totals leave out', () => {
+  test('counts the iterations that its totals exclude', () => {
     const iterations = [
       { type: 'compaction', input_tokens: 1_000, output_tokens: 200 },
       { type: 'message', input_tokens: 10, output_tokens: 40 },
@@ -98,7 +98,7 @@ describe('a streamed answer', () => {
     expect(tokens).toEqual({ ...noTokens, input: 1_010, output: 240 });
   });
 
-  test('is not collected: a line without an end is dropped, and the next one is read', () => {
+  test('is not buffered: a line without an end is dropped, and the next one is read', () => {
     const endless = `data: {"type":"message_delta","usage":"${'x'.repeat(70_000)}"}`;
     expect(read(stream, [started, endless, endless, '\n', ended])).toEqual({
       ...complete,
@@ -141,7 +141,7 @@ describe('an answer in one piece', () => {
     });
   });
 
-  test('is not collected beyond its bound', () => {
+  test('is not buffered beyond its bound', () => {
     const reader = createAnswerReader('application/json', {
       lineChars: 10,
       bodyChars: body.length,

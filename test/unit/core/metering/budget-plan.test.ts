@@ -12,7 +12,7 @@ test.each([null, 'opus', 'sonnet[1m]', 'opusplan', 'claude-opus-4-1', 'claude-so
 );
 
 test.each(['my-model', 'claude-opus-9', 'claude-opus', 'Opus'])(
-  'a run of model %s can have none before its price is known',
+  'a run of model %s can have a budget only once its price is known',
   (model) => {
     expect(unpricedModel(priced(model))).toBe(model);
     expect(unpricedModel(priced(model, { [model]: [mine] }))).toBeNull();
@@ -23,13 +23,13 @@ describe('the longest answer of an agent', () => {
   const answerOf = (maxBudgetUsd: number | null, model: string | null = null, prices = {}) =>
     answerTokensMax({ ...priced(model, prices), maxBudgetUsd });
 
-  test('is a quarter of the budget', () => {
+  test('costs at most a quarter of the budget', () => {
     expect(answerOf(1)).toBe(12_500);
     expect(answerOf(1, 'my-model', { 'my-model': [mine] })).toBe(2_500);
     expect(answerOf(1, 'opusplan')).toBe(12_500);
   });
 
-  test('is not limited without a budget, by a large one, and without a price', () => {
+  test('is not limited without a budget, with a large one, and without a price', () => {
     expect(answerOf(null)).toBeNull();
     expect(answerOf(10.24)).toBeNull();
     expect(answerOf(10.23)).toBe(127_875);

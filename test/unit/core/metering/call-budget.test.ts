@@ -49,7 +49,7 @@ describe('the bound of a call', () => {
     });
   });
 
-  test('counts an image by its price, also within the result of a tool', () => {
+  test('counts an image by its maximum price, also within a tool result', () => {
     const image = { type: 'image', source: { type: 'base64', data: 'A'.repeat(100_000) } };
     const messages = [
       { content: [image] },

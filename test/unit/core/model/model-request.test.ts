@@ -114,7 +114,7 @@ describe('a request', () => {
     expect(readModelRequest({ ...plain, ...body }, 'open')).toMatchObject({ outcome: 'read' });
   });
 
-  test('of the agent is read, except its search of the web', () => {
+  test('of the agent is read, except its web search', () => {
     expect(agentRequests.length).toBeGreaterThan(30);
     const refused = agentRequests.filter(
       ({ body }) => readModelRequest(body, 'none').outcome === 'refused',
@@ -122,7 +122,7 @@ describe('a request', () => {
     expect(refused.map(({ scenario }) => scenario)).toEqual(['websearch']);
   });
 
-  test('may contain anything in what a tool was called with, and in its schema', () => {
+  test('may contain anything in the input of a tool call, and in the schema of a tool', () => {
     const anything = { ...{ mcp_servers: [], file_id: 'x', source: url }, type: 'file' };
     const schema = { type: 'object', properties: { container: { type: 'string' } } };
     const body = {
@@ -132,7 +132,7 @@ describe('a request', () => {
     expect(read(body)).toMatchObject({ outcome: 'read' });
   });
 
-  test('may hide nothing as the input of another block', () => {
+  test('is refused if the `input` of another block contains a forbidden field', () => {
     const body = said({ type: 'text', text: '', input: { file_id: 'x' } });
     expect(read(body)).toMatchObject({ refusal: { field: 'messages.0.content.0.input.file_id' } });
   });

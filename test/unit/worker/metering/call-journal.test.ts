@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { LedgerEntry } from '../../../../core/metering/ledger-entry.ts';
 import type { MeteredCall, UnmeteredCall } from '../../../../worker/egress/model/call-meter.ts';
 import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
-import { recordLeftCalls } from '../../../../worker/metering/record-left-calls.ts';
+import { recordJournaledCalls } from '../../../../worker/metering/record-journaled-calls.ts';
 import { meteredRun } from './metered-run.ts';
 
 const unmetered: UnmeteredCall = {
@@ -94,9 +94,12 @@ test('of a sandbox that is removed is written to the ledger first', async () => 
       return null;
     },
   };
-  await recordLeftCalls({ ledger, modelPrices: {}, now: () => new Date() }, run.root);
+  await recordJournaledCalls({ ledger, modelPrices: {}, now: () => new Date() }, run.root);
   expect(recorded).toEqual([[run.runId, [run.observed[0]?.callId, expect.any(String)]]]);
-  await recordLeftCalls({ ledger, modelPrices: {}, now: () => new Date() }, `${run.root}-gone`);
+  await recordJournaledCalls(
+    { ledger, modelPrices: {}, now: () => new Date() },
+    `${run.root}-gone`,
+  );
   expect(recorded).toHaveLength(1);
 });
 

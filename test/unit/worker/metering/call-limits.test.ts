@@ -75,7 +75,7 @@ describe('a budget', () => {
     expect(run.logged.filter(({ msg }) => msg === 'model_call_refused')).toHaveLength(1);
   });
 
-  test('gets back what a call has reserved and not used', async () => {
+  test('gets back the part of a reservation that a call has not used', async () => {
     const run = await meteredRun({ maxBudgetUsd: usd(most + 10 * rates.output) });
     await spend(run, 10);
     const call = await openedCall(run);
@@ -152,7 +152,7 @@ describe('a run', () => {
     expect(await isExceeded(run)).toBeNull();
   });
 
-  test('logs each refusal once, and not without end', async () => {
+  test('logs each refusal once, and at most 20 of them', async () => {
     const run = await meteredRun();
     for (let n = 0; n < 100; n += 1) await statusOf(run, { model: `model-${n % 50}` });
     expect(run.logged.filter(({ msg }) => msg === 'model_call_refused')).toHaveLength(20);

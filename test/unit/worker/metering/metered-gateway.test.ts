@@ -148,7 +148,7 @@ test('a call that the model API never answers costs nothing', async () => {
   ]);
 });
 
-test('counting tokens is no call', async () => {
+test('counting tokens is not metered', async () => {
   const { socketPath, meter, recorded } = await startGateway();
   const call = { ...callOf(said), path: '/model/v1/messages/count_tokens' };
   expect((await callSocket(socketPath, call)).status).toBe(200);

@@ -25,7 +25,7 @@ function quietSandbox(lost: AbortSignal) {
     ...{ ref, folders, lost, logger, containerId: 'c', session: null },
     run: { partialMessages: false },
     socket: {
-      calls: { exceeded: new Promise(() => undefined) },
+      meter: { exceeded: new Promise(() => undefined) },
       close: async () => void closed.push('socket'),
       onExitHint: () => undefined,
     },

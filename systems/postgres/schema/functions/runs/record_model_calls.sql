@@ -1,5 +1,5 @@
--- Adds calls of the model to the ledger, and to the totals of their run, turns and days. Skips calls
--- that the ledger has, so a second call with the same calls changes nothing. Locks the run first,
+-- Adds model calls to the ledger, and to the totals of their run, turns and days. Skips calls that
+-- the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
 -- Returns the run's totals; no row if the run was deleted.
 create or replace function record_model_calls(p_run_id uuid, p_calls jsonb)

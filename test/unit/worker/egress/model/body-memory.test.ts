@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { modelLimits } from '../../../../../core/model/model-limits.ts';
 import { createHostMemory } from '../../../../../worker/egress/model/body-memory.ts';
 
-const { runBodiesMaxBytes, runShareBytes, commonBodiesMaxBytes } = modelLimits;
+const { runBodiesMaxBytes, runReservedBytes, sharedBodiesMaxBytes } = modelLimits;
 
 test('a run’s calls take as much as a run may have together, and not one byte more', () => {
   const run = createHostMemory().forRun();
@@ -15,25 +15,25 @@ test('a run’s calls take as much as a run may have together, and not one byte 
   expect(other.take(1)).toBe(false);
 });
 
-test('runs that take all that is common leave every other run its share', () => {
+test('runs that use up the shared memory leave every other run its reserved part', () => {
   const host = createHostMemory();
-  let left = commonBodiesMaxBytes;
+  let left = sharedBodiesMaxBytes;
   const greedy = [];
   while (left > 0) {
-    const common = Math.min(left, runBodiesMaxBytes - runShareBytes);
+    const shared = Math.min(left, runBodiesMaxBytes - runReservedBytes);
     const memory = host.forRun().forCall();
-    expect(memory.take(runShareBytes + common)).toBe(true);
+    expect(memory.take(runReservedBytes + shared)).toBe(true);
     greedy.push(memory);
-    left -= common;
+    left -= shared;
   }
   const modest = host.forRun().forCall();
-  expect(modest.take(runShareBytes)).toBe(true);
+  expect(modest.take(runReservedBytes)).toBe(true);
   expect(modest.take(1)).toBe(false);
   greedy[0]?.free();
   expect(modest.take(1)).toBe(true);
 });
 
-test('what was refused is not taken, and all is free after the calls', () => {
+test('a refused request takes nothing, and all memory is free after the calls', () => {
   const host = createHostMemory();
   const run = host.forRun();
   for (let round = 0; round < 100; round += 1) {

@@ -21,7 +21,7 @@ test('a run that sends large bodies leaves most of the time to others', async ()
     for (; turnsOfOthers < 10; turnsOfOthers += 1) await sleep(5);
   })();
   expect(await Promise.all(parsed)).toEqual([0, 1, 2, 3]);
-  // Three pauses of three times twenty milliseconds, and four times of work.
+  // Three delays of three times twenty milliseconds, and the time of parsing four bodies.
   expect(performance.now() - startedAt).toBeGreaterThan(4 * 20 + 3 * 55);
   expect(turnsOfOthers).toBe(10);
   await others;

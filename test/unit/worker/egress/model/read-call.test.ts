@@ -43,7 +43,7 @@ test('forwards what was parsed, not the text: a field that is named twice arrive
   expect(calls.map((each) => each.body)).toEqual(['{"model":"last","max_tokens":1,"messages":[]}']);
 });
 
-test('names the field that the policy forbids, and forwards it with the policy open', async () => {
+test('names the field that the policy forbids, and forwards it under the policy open', async () => {
   const body = JSON.stringify({ model: 'm', max_tokens: 1, messages: [], mcp_servers: [] });
   for (const policy of ['none', 'limited'] as const) {
     const { socketPath, calls } = await recordCalls(policy);
@@ -59,7 +59,7 @@ test('names the field that the policy forbids, and forwards it with the policy o
   expect(calls.map((each) => each.body)).toEqual([body]);
 });
 
-test('serves no query but that of the agent', async () => {
+test('refuses every query string except that of the agent', async () => {
   const { socketPath, calls } = await recordCalls('none');
   const answers = await Promise.all(
     ['?beta=true', '?beta=true&x=1', '?', '?beta=false'].map((query) =>
@@ -91,7 +91,7 @@ test('removes unknown beta flags, unknown headers, and compression of the answer
   expect(calls[1]?.headers).not.toHaveProperty('anthropic-beta');
 });
 
-test('forwards every recorded request of the agent as it is, except its search of the web', async () => {
+test('forwards every recorded request of the agent unchanged, except its web search', async () => {
   const { socketPath, calls } = await recordCalls('limited');
   for (const { path, betas, body } of agentRequests) {
     const sent = JSON.stringify(body);

@@ -79,7 +79,7 @@ test('the files of a session are stored after any other storing of the run, in t
     ...{ ref, folders, logger, containerId: null, exit: missingExit },
     turns: { last: () => null },
     lease: { token: 1, confirm: async () => true },
-    socket: { denials: () => [], calls: { finish: async () => undefined } },
+    socket: { denials: () => [], meter: { finish: async () => undefined } },
   };
   const controller = sessionWith(deps, context, createOwnership(logger));
   let endOther = (): void => undefined;
@@ -170,7 +170,7 @@ test.each([
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => true },
-    socket: { calls: { beginTurn: () => undefined }, input: { push: () => undefined } },
+    socket: { meter: { beginTurn: () => undefined }, input: { push: () => undefined } },
   };
   const ownership = createOwnership(logger);
   const turn = { messageId, uuid: 'u-1', isAccepted: true, error: null };
@@ -203,7 +203,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
   };
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
-    socket: { calls: { beginTurn: () => undefined } },
+    socket: { meter: { beginTurn: () => undefined } },
     turns: { isWaiting: () => false },
   };
   const runTurn = (ownership: Ownership): Promise<unknown> => {
