@@ -72,7 +72,7 @@ describe('a working directory', patiently, () => {
     await chat.say(script([{ shell: make.join('; ') }]));
     const skipped = [
       { path: 'pipe', reason: 'a named pipe' },
-      { path: 'setgid', reason: 'its setuid, setgid or sticky bit' },
+      { path: 'setgid', reason: 'stored without its setuid, setgid or sticky bit' },
     ];
     const announced = await chat.until(({ event }) => event === 'files_skipped');
     expect(byPath(JSON.parse(announced.data) as Skipped)).toEqual({ skippedCount: 2, skipped });

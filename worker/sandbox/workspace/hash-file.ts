@@ -5,14 +5,14 @@ import { hasSpecialBits, modeOf, modifiedAtOf } from './entry-attributes.ts';
 import { openFile } from './walk.ts';
 
 type Hashed =
-  | { outcome: 'hashed'; entry: FileEntry; lacksBits: boolean }
+  | { outcome: 'hashed'; entry: FileEntry; hasLostBits: boolean }
   | { outcome: 'gone' | 'changed' | 'too_large' };
 
 const chunkBytes = 256 * 1024;
 
 /**
- * Hashes the files of a directory, up to a total size. Hard links are hashed once and get the same
- * group. A name outside the directory does not matter: the file is stored with its content.
+ * Hashes the files of a directory, up to a total size. Hard links of one file are hashed once and get the
+ * same group. A file that also has a name outside the directory is stored like any other.
  */
 export function createFileHasher(
   root: string,
@@ -24,10 +24,10 @@ export function createFileHasher(
   async function hash(file: FileHandle, path: string): Promise<Hashed> {
     const stats = await file.stat();
     if (!stats.isFile()) return { outcome: 'changed' };
-    const lacksBits = hasSpecialBits(stats);
+    const hasLostBits = hasSpecialBits(stats);
     const identity = stats.nlink > 1 ? await identityOf(file) : null;
     const known = identity === null ? undefined : linked.get(identity);
-    if (known !== undefined) return { outcome: 'hashed', entry: { ...known, path }, lacksBits };
+    if (known !== undefined) return { outcome: 'hashed', entry: { ...known, path }, hasLostBits };
     const { size } = stats;
     if (size > bytesLeft) return { outcome: 'too_large' };
     const { sha256, read } = await digestOf(readChunks(file, size));
@@ -35,10 +35,10 @@ export function createFileHasher(
     bytesLeft -= size;
     const attributes = { mode: modeOf(stats), modifiedAt: modifiedAtOf(stats) };
     const entry: FileEntry = { path, size, sha256, ...attributes, scope: 'run' };
-    if (identity === null) return { outcome: 'hashed', entry, lacksBits };
+    if (identity === null) return { outcome: 'hashed', entry, hasLostBits };
     const first = { ...entry, linkGroup: linked.size };
     linked.set(identity, first);
-    return { outcome: 'hashed', entry: first, lacksBits };
+    return { outcome: 'hashed', entry: first, hasLostBits };
   }
 
   return async (path) => {
@@ -52,7 +52,7 @@ export function createFileHasher(
   };
 }
 
-/** As a double, an inode number may lose its last digits. */
+/** Read as bigints, because a double may lose the last digits of an inode number. */
 async function identityOf(file: FileHandle): Promise<string> {
   const { dev, ino } = await file.stat({ bigint: true });
   return `${dev}:${ino}`;

@@ -12,13 +12,13 @@ import { type Found, walkWorkspace } from './walk.ts';
 const maxDepth = 64;
 const maxEntries = 500_000;
 const linkTargetMaxBytes = 1_024;
-const specialBits = 'its setuid, setgid or sticky bit';
+const specialBits = 'stored without its setuid, setgid or sticky bit';
 
 type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Promise<unknown>;
 
 /**
  * Reads a directory up to the limits. At most `maxFiles` files and links are read, and as many folders.
- * What is left out is added to the skipped entries.
+ * Entries that are not stored are added to the skipped ones.
  */
 export async function readTree(
   root: string,
@@ -32,7 +32,7 @@ export async function readTree(
     if (hashed.outcome === 'too_large') skipped.add(path, 'over the size limit');
     if (hashed.outcome === 'changed') tree.changed.push(path);
     if (hashed.outcome !== 'hashed') return;
-    if (hashed.lacksBits) skipped.add(path, specialBits);
+    if (hashed.hasLostBits) skipped.add(path, specialBits);
     tree.files.push(hashed.entry);
   };
   const addLink: Add<'link'> = async ({ path }) => {
@@ -63,13 +63,13 @@ function skipReason(
 ): string | null {
   if (found.kind === 'other') return found.reason;
   if (found.kind === 'folder') {
-    if (folders.length >= maxFiles) return 'over the number of folders';
-  } else if (files.length + links.length >= maxFiles) return 'over the number of files';
+    if (folders.length >= maxFiles) return 'over the folder limit';
+  } else if (files.length + links.length >= maxFiles) return 'over the file limit';
   const check = checkFilePath(found.path);
   return check.ok ? null : `its path ${check.reason}`;
 }
 
-/** A text is the reason why the link is left out. Null if it is no longer there. */
+/** A string is the reason why the link is not stored. Null if it is gone. */
 async function readLink(root: string, path: string): Promise<LinkEntry | string | null> {
   const parts = path.split('/');
   const folder = await openFolder(root, parts.slice(0, -1));

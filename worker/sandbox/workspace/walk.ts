@@ -38,7 +38,7 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
       options.signal?.throwIfAborted();
       if (found.kind !== 'folder') entries += 1;
       if (entries > options.maxEntries) {
-        yield { kind: 'other', path: folder.join('/'), reason: 'over the number of entries' };
+        yield { kind: 'other', path: folder.join('/'), reason: 'over the entry limit' };
         return;
       }
       if (found.kind !== 'subfolder') yield found;

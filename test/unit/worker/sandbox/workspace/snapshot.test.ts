@@ -234,8 +234,8 @@ test('omits and reports special files, special bits and names that cannot be sto
     'to-no-name': 'its target is not UTF-8',
     'too-far': 'its target is longer than 1024 bytes',
     'back\\slash': 'its path contains a backslash',
-    setuid: 'its setuid, setgid or sticky bit',
-    sticky: 'its setuid, setgid or sticky bit',
+    setuid: 'stored without its setuid, setgid or sticky bit',
+    sticky: 'stored without its setuid, setgid or sticky bit',
   });
   expect(notified).toEqual(['run-1']);
 });
