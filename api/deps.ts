@@ -43,7 +43,7 @@ export interface ApiDeps {
   isTrustedProxy: (address: string) => boolean;
   /** The Temporal UI, for links; null if it is not configured. */
   temporalUiUrl: string | null;
-  /** No key of a real model is configured. The sign-in page says so. */
+  /** No model key is set, so the offline model may answer. The sign-in page says so. */
   offlineModel: boolean;
   /** For flows without a timeout of their own. */
   runTimeoutMs: number;

@@ -59,6 +59,8 @@ const logger = createLogger({
 logProcess(logger);
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
 const poolSize = 20;
+const noModelKeyHint =
+  'No ANTHROPIC_API_KEY is set on this machine. If no host has one, the offline model answers with made-up text.';
 /** Connections that are open this long after a stop signal are closed. */
 const stopWithinMs = 10_000;
 const stopping = new AbortController();
@@ -99,7 +101,7 @@ function logUnavailable(err: unknown): void {
 function open() {
   const { instance } = config;
   const applicationName = `${instance}-api`;
-  if (config.offlineModel) logger.warn({ hint: 'no ANTHROPIC_API_KEY is set' }, 'offline_model');
+  if (config.offlineModel) logger.warn({ hint: noModelKeyHint }, 'no_model_key');
   const onError = (err: Error) => logger.warn({ err }, 'connection_lost');
   const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { HostModel } from '../core/hosts/host-model.ts';
+import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { redisConfig } from './redis-config.ts';
 import { readTemporalConfig } from './temporal-config.ts';
@@ -18,16 +20,18 @@ export function readApiConfig(env: Environment = process.env) {
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
     temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
-    /** No model key is configured: the offline model replies. */
-    offlineModel: read.OFFLINE_MODEL_URL !== undefined && read.HAS_MODEL_KEY === 'no',
+    /** No model key is set, so the offline model may answer. The hosts decide. */
+    offlineModel:
+      read.OFFLINE_MODEL_URL !== undefined &&
+      read.OFFLINE_MODEL !== 'no' &&
+      read.HAS_MODEL_KEY === 'no',
     webhook: { allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
   });
 }
 
 /** Throws a ConfigError that names every invalid variable. */
 export function readWorkerConfig(env: Environment = process.env) {
-  const offline = offlineModelVariables(env);
-  const read = readVariables({ ...env, ...offline }, { ...serviceVariables, ...workerVariables });
+  const read = readVariables(env, { ...serviceVariables, ...workerVariables });
   return deepFreeze({
     ...serviceConfig(read, env),
     dataDir: read.DATA_DIR,
@@ -41,9 +45,7 @@ export function readWorkerConfig(env: Environment = process.env) {
       workspaceInodes: read.WORKSPACE_MAX_INODES,
     },
     temporalMetrics: listener(read.METRICS_HOST, read.METRICS_TEMPORAL_PORT),
-    model: { apiKey: read.ANTHROPIC_API_KEY, baseUrl: read.ANTHROPIC_BASE_URL },
-    /** No model key is configured: the offline model replies. */
-    offlineModel: offline !== null,
+    ...hostModelOf(read),
     sandboxImage: read.SANDBOX_IMAGE,
     sandboxRuntime: read.SANDBOX_RUNTIME,
     dockerHost: read.DOCKER_HOST,
@@ -57,6 +59,7 @@ export function readWorkerConfig(env: Environment = process.env) {
   });
 }
 
+type WorkerVariables = z.output<z.ZodObject<typeof workerVariables & typeof serviceVariables>>;
 type ServiceVariables = z.output<z.ZodObject<typeof serviceVariables>>;
 
 function serviceConfig(read: ServiceVariables, env: Environment) {
@@ -105,9 +108,29 @@ const timesOf = (read: ServiceVariables) => ({
 const listener = (host: string, port: number | undefined) =>
   port === undefined ? null : { host, port };
 
-/** Replaces the model's variables if no key is configured but an offline model is. */
-function offlineModelVariables(env: Environment): Environment | null {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_API_KEY_FILE, OFFLINE_MODEL_URL } = env;
-  if (ANTHROPIC_API_KEY || ANTHROPIC_API_KEY_FILE || !OFFLINE_MODEL_URL) return null;
-  return { ANTHROPIC_API_KEY: 'offline', ANTHROPIC_BASE_URL: OFFLINE_MODEL_URL };
+const noKey = 'ANTHROPIC_API_KEY is not set: expected it, or OFFLINE_MODEL=no';
+const noUrl = 'OFFLINE_MODEL_URL is not set: OFFLINE_MODEL=yes needs it';
+
+interface ModelAccess {
+  apiKey: string;
+  baseUrl: string;
+  /** The one model that answers calls to every model; absent if the named model answers. */
+  onlyModel?: string;
+}
+
+/** The host's model, and the model's API; null if it has none. */
+function hostModelOf({
+  ANTHROPIC_API_KEY: apiKey,
+  ANTHROPIC_BASE_URL: baseUrl,
+  OFFLINE_MODEL: offline,
+  OFFLINE_MODEL_URL: offlineUrl,
+}: WorkerVariables): { hostModel: HostModel; model: ModelAccess | null } {
+  if (apiKey !== undefined) {
+    if (offline !== 'yes') return { hostModel: 'key', model: { apiKey, baseUrl } };
+    throw new ConfigError('ANTHROPIC_API_KEY and OFFLINE_MODEL=yes are both set: expected one');
+  }
+  if (offline === 'no') return { hostModel: 'none', model: null };
+  if (offlineUrl === undefined) throw new ConfigError(offline === 'yes' ? noUrl : noKey);
+  const model = { apiKey: 'offline', baseUrl: offlineUrl, onlyModel: offlineModelName };
+  return { hostModel: offline === 'yes' ? 'offline' : 'offline_by_default', model };
 }

@@ -34,6 +34,10 @@ export function certificates() {
   return variable(inPem.certificates, (text) => (areCertificates(text) ? text : null));
 }
 
+export function yesOrNo() {
+  return variable('yes or no', (text) => (text === 'yes' || text === 'no' ? text : null));
+}
+
 export function matching(expected: string, pattern: RegExp) {
   return variable(expected, (text) => (pattern.test(text) ? text : null));
 }

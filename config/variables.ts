@@ -26,6 +26,7 @@ import {
   milliseconds,
   publicUrl,
   wholeNumber,
+  yesOrNo,
 } from './variable-types.ts';
 
 /** Settings of the API and the worker. Temporal's own variables are read by its library. */
@@ -128,7 +129,12 @@ export const serviceVariables = {
   OFFLINE_MODEL_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
     .describe(
-      'The model that replies with canned text if no `ANTHROPIC_API_KEY` is set; the log and the start page say so.',
+      'The URL of the offline model, which answers with made-up text. `OFFLINE_MODEL` decides when.',
+    ),
+  OFFLINE_MODEL: yesOrNo()
+    .optional()
+    .describe(
+      'Whether a host without `ANTHROPIC_API_KEY` uses the offline model for projects without a model key. If it is not set, the host does so until a host with a key was started. With `yes` it does so while no other registered host has a key. With `no` it never does.',
     ),
   MODEL_PRICES: modelPrices
     .default({})
@@ -157,7 +163,7 @@ export const apiVariables = {
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
     .describe('The URL of the Temporal UI, for links.'),
-  HAS_MODEL_KEY: variable('yes or no', (text) => (text === 'yes' || text === 'no' ? text : null))
+  HAS_MODEL_KEY: yesOrNo()
     .default('no')
     .describe('Whether the worker has a model key. The API never receives the key itself.'),
   CORS_ORIGINS: variable(
@@ -187,9 +193,9 @@ export const workerVariables = {
   DATA_VOLUME: matching('the name of a volume', /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/)
     .optional()
     .describe('The Docker volume mounted at `DATA_DIR`, if the worker itself runs in a container.'),
-  ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/).describe(
-    'The key for the model API. It never enters a sandbox.',
-  ),
+  ANTHROPIC_API_KEY: matching('the key for the model API', /^[\x21-\x7e]+$/)
+    .optional()
+    .describe('The key for the model API. It never enters a sandbox.'),
   ANTHROPIC_BASE_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .default('https://api.anthropic.com')
     .describe('The URL of the model API.'),

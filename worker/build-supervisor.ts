@@ -67,6 +67,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     notifications,
     egress,
     dataDir: config.dataDir,
+    hostModel: config.hostModel,
     image: config.sandboxImage,
     frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
     ...sandboxStores(pool, sealer),
@@ -115,14 +116,14 @@ function registrationOf(
 ) {
   const leases = createHostLeaseStore(pool);
   const leaseMs = 2 * host.renewMs;
-  const { capacity, hostName: name, dataDir } = config;
+  const { capacity, hostName: name, hostModel: model, dataDir } = config;
   return {
     // The heartbeat begins only after the adoption.
     claim: { leases, lease, leaseMs: host.staleMs, watchMs: leaseMs, logger },
     heartbeat: {
       ...options,
       hosts: createHostStore(pool),
-      host: { ...lease, leaseMs, name, capacity },
+      host: { ...lease, leaseMs, name, capacity, model },
       everyMs: host.renewMs,
       onTaken: () => exitHostIdTaken(dataDir, logger),
       logger,

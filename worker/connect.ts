@@ -28,7 +28,6 @@ export function connect(config: WorkerConfig, logger: Logger) {
   const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
   const name = `${instance}-worker`;
   const data = { dir: config.dataDir, volume: config.dataVolume };
-  if (config.offlineModel) logger.warn('offline_model');
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
   const redis = connectRedis({ ...config.redis, name, onError });
   const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });

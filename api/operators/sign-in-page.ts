@@ -33,8 +33,8 @@ button.addEventListener('click', async () => {
 `;
 
 const offlineNote = `
-<aside>No model key is set. A small offline model answers with generated text.
-Set ANTHROPIC_API_KEY to use a real model.</aside>`;
+<aside>No model key is set on this machine. If no host has one, a small offline model answers with
+made-up text, and the records of its runs say so. Set ANTHROPIC_API_KEY to use a real model.</aside>`;
 
 export const signInPage = (
   deps: Pick<ApiDeps, 'offlineModel' | 'publicUrl' | 'temporalUiUrl'>,

@@ -36,12 +36,16 @@ export function serviceEnv(
     API_PORT: `${apiPort}`,
     PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
     ENCRYPTION_KEY_FILE: keyFile,
-    ANTHROPIC_API_KEY_FILE: model.keyFile,
-    ...(model.baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: model.baseUrl }),
-    ...(model.offline && model.baseUrl ? { OFFLINE_MODEL_URL: model.baseUrl } : {}),
+    ...modelEnv(model),
     WEBHOOK_CA_FILE: dependencies.authority.ca,
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
   };
+}
+
+function modelEnv({ keyFile, baseUrl }: Model): ServiceEnv {
+  if (keyFile === null) return { OFFLINE_MODEL: 'yes', OFFLINE_MODEL_URL: baseUrl };
+  const url: ServiceEnv = baseUrl === undefined ? {} : { ANTHROPIC_BASE_URL: baseUrl };
+  return { ANTHROPIC_API_KEY_FILE: keyFile, ...url };
 }
 
 /** The worker takes the next port, because METRICS_PORT is the API's on the same machine. */

@@ -92,10 +92,20 @@ test('with a model key, up --wait succeeds too, and the offline model idles', as
   expect((await parts()).model).toMatchObject({ State: 'running', Health: 'healthy' });
   const answer = 'fetch(`http://model:8090/`).then(() => 1, () => 0).then(process.exit)';
   await compose('exec', '-T', 'api', 'node', '-e', answer);
+});
+
+test('without the key again, the offline model answers only if it is asked for', async () => {
   set(behindCaddy);
   await withTls('up', '-d', '--wait');
+  await until('the host has no model', async () => !(await host()).offersModel);
+  set({ ...behindCaddy, ...offline });
+  await withTls('up', '-d', '--wait');
   expect((await parts()).model).toMatchObject({ State: 'running', Health: 'healthy' });
+  await until('the offline model answers', async () => (await host()).offersModel);
 });
+
+/** For every later test: a host with a key was seen. */
+const offline = { OFFLINE_MODEL: 'yes' };
 
 test('a stream arrives through it as it is written, over HTTP/2 like in browsers', async () => {
   const { runId, streamUrl } = await access.trigger({ prompt: slowly(6, 'streamed.md') });
@@ -136,7 +146,7 @@ test('without it the service continues at its earlier address', async () => {
 });
 
 test('a configured and missing gVisor starts nothing, and every command reports why', async () => {
-  set({ SANDBOX_RUNTIME: 'runsc' });
+  set({ SANDBOX_RUNTIME: 'runsc', ...offline });
   await compose('up', '-d');
   await untilReady();
   await until('the host says so', async () => (await host()).runtimeFault !== null);
@@ -155,7 +165,7 @@ test('a configured and missing gVisor starts nothing, and every command reports 
 });
 
 test('with auto, sandboxes run on the runtime that the engine has', async () => {
-  set({ SANDBOX_RUNTIME: 'auto' });
+  set({ SANDBOX_RUNTIME: 'auto', ...offline });
   await compose('up', '-d');
   await untilReady();
   await until('the host says so', async () => (await host()).runtime === 'runc');
@@ -193,6 +203,7 @@ async function arrivals(stream: AsyncIterable<SentEvent>): Promise<Map<string, n
 }
 
 interface HostView {
+  offersModel: boolean;
   runtimeSetting: string | null;
   runtime: string | null;
   runtimeFault: string | null;

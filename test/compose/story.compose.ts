@@ -91,9 +91,10 @@ test('the first page and the log say that no model key is set, and the log lets 
   expect(await (await fetch('http://127.0.0.1:8080/sign-in')).text()).toContain(
     'Set ANTHROPIC_API_KEY',
   );
-  const log = await compose('logs', 'api', 'worker');
-  expect(log).toMatch(/^api-1 .*"msg":"offline_model"/m);
-  expect(log).toMatch(/^worker-1 .*"msg":"offline_model"/m);
+  const offline = /^worker-1 .*"msg":"offline_model"/m;
+  await until('the worker says so', async () => offline.test(await compose('logs', 'worker')));
+  const log = await compose('logs', 'api');
+  expect(log).toMatch(/^api-1 .*"msg":"no_model_key"/m);
   expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);
 });
 

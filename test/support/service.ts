@@ -29,6 +29,8 @@ export interface ServiceOptions {
   /** The agent in the sandboxes. The default is the scripted one. */
   agent?: 'scripted' | 'real';
   env?: Record<string, string>;
+  /** The offline model answers, as at a first start. */
+  withoutModelKey?: true;
   flow?: Partial<NewFlow>;
   /** Runs the sources, as the image does, instead of compiled files. */
   sources?: true;
@@ -93,8 +95,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   };
   const workerEnv = {
     ...env,
-    ANTHROPIC_API_KEY: secrets.modelKey,
-    ANTHROPIC_BASE_URL: model.url,
+    ...(options.withoutModelKey === true
+      ? { OFFLINE_MODEL_URL: model.url }
+      : { ANTHROPIC_API_KEY: secrets.modelKey, ANTHROPIC_BASE_URL: model.url }),
     ...options.env,
   };
   const sources = options.sources === true;

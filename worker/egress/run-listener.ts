@@ -18,7 +18,8 @@ import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 
 export interface EgressDeps {
-  model: ModelUpstream;
+  /** The host's; null if it has none. */
+  model: ModelUpstream | null;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
   /** Replaced in tests, so that no packet leaves the machine. */
@@ -31,9 +32,10 @@ export interface EgressHandlers extends ControlHandlers {
   /** Each line names the run. */
   logger: Logger;
   policy: EgressPolicy;
-  /** The model upstream of the run's project. Null selects the service's. */
+  /** The model upstream of the run's project. Null selects the host's. */
   projectModel: ProjectModelSource;
   meter: CallMeter;
+  mayUseHostModel(): Promise<boolean>;
   /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(denial: Denial & { count: number }): void;
 }
@@ -80,11 +82,9 @@ export function createEgress(deps: EgressDeps): Egress {
     async listen(socketPath, handlers) {
       const { logger } = handlers;
       const onDenied = createDenialLog(handlers);
-      const { projectModel, meter } = handlers;
-      const model = gateway.forRun({
-        ...{ logger, projectModel, meter },
-        policy: handlers.policy.policy,
-      });
+      const { projectModel, mayUseHostModel, meter, policy } = handlers;
+      const run = { logger, policy: policy.policy, projectModel, mayUseHostModel, meter };
+      const model = gateway.forRun(run);
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

@@ -1,13 +1,22 @@
 import type { Logger } from 'pino';
 import type { HostHealth } from '../../core/hosts/host-health.ts';
+import type { HostModel } from '../../core/hosts/host-model.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import { withTimeout } from '../../lib/async/timeout.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { type ClockReading, readClocks } from './clocks.ts';
+import { createModelLog } from './model-log.ts';
 
 export interface HeartbeatOptions {
   hosts: Pick<HostStore, 'renew' | 'markStopped'>;
-  host: { hostId: string; name: string; capacity: number; owner: string; leaseMs: number };
+  host: {
+    hostId: string;
+    name: string;
+    capacity: number;
+    model: HostModel;
+    owner: string;
+    leaseMs: number;
+  };
   /** Null until the first probe. */
   lastHealth(): HostHealth | null;
   logger: Logger;
@@ -23,11 +32,13 @@ export interface HeartbeatOptions {
  * stopped: after its last heartbeat, which would undo the mark. Not if another worker uses the host's ID.
  */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
+  const logModel = createModelLog(options.host.model, options.logger);
   while (!signal.aborted) {
     const sentAt = readClocks();
     try {
       const host = await options.hosts.renew({ ...options.host, report: options.lastHealth() });
       if (host === null) return options.onTaken();
+      logModel(renewed.offersModel);
       for (const notify of options.onRenewed) notify(sentAt);
     } catch (err) {
       options.logger.warn({ err }, 'host_heartbeat_failed');

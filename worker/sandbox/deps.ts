@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
+import type { HostModel } from '../../core/hosts/host-model.ts';
 import { limits } from '../../core/limits.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
 import type { PriceList } from '../../core/metering/model-prices.ts';
@@ -22,6 +23,7 @@ import type { Egress } from '../egress/run-listener.ts';
 /** What the modules of one sandbox use of the process. */
 export interface SandboxDeps {
   hostId: string;
+  hostModel: HostModel;
   dataDir: string;
   /** For flows without an image of their own. */
   image: string;

@@ -6,17 +6,15 @@ import { join } from 'node:path';
 import { type Folders, repository } from '../../lib/folders.ts';
 import { hashOfFolder } from '../../lib/hash.ts';
 import { step } from '../../lib/progress.ts';
-import { ensureSecret } from '../../lib/secrets.ts';
 import { isRunning, startDaemon, stopDaemon } from '../daemon.ts';
 import { acceptsConnections, ensurePort, readPort } from '../ports.ts';
 
 const name = 'model';
 
-export interface Model {
-  keyFile: string;
-  baseUrl: string | undefined;
-  offline: boolean;
-}
+/** Without a key it is the offline model. */
+export type Model =
+  | { keyFile: string; baseUrl: string | undefined }
+  | { keyFile: null; baseUrl: string };
 
 export function ensureModel(folders: Folders): Promise<Model> {
   return step<Model>(name, async () => {
@@ -24,12 +22,10 @@ export function ensureModel(folders: Folders): Promise<Model> {
     if (key) {
       const keyFile = join(folders.data, 'model-key.external');
       writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
-      return { value: { keyFile, baseUrl, offline: false }, summary: 'set by ANTHROPIC_API_KEY' };
+      return { value: { keyFile, baseUrl }, summary: 'set by ANTHROPIC_API_KEY' };
     }
     const { port, state } = await ensureOffline(folders);
-    const keyFile = join(folders.data, 'model-key.secret');
-    ensureSecret(keyFile);
-    const value = { keyFile, baseUrl: `http://127.0.0.1:${port}`, offline: true };
+    const value = { keyFile: null, baseUrl: `http://127.0.0.1:${port}` };
     return { value, summary: `offline model ${state} on 127.0.0.1:${port} (no ANTHROPIC_API_KEY)` };
   });
 }

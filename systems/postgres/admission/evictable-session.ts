@@ -24,25 +24,32 @@ export async function findEvictableOnHosts(
 ): Promise<Run | null> {
   const { rows } = await db.query<RunRow>(
     `with waiting as (
-       select r.id, r.created_at, f.runner as pinned_host
+       select r.id, r.created_at, r.project_id, f.runner as pinned_host
        from runs r join flows f on f.id = r.flow_id
        where r.host_id is null and r.end_cause is null and occupies_slot(r)
      ),
      mine as (
        select * from waiting
-       where id = $1 and pick_host(pinned_host, $2 * interval '1 ms', db_clock()) is null
+       where id = $1 and pick_host(project_id, pinned_host, $2 * interval '1 ms', db_clock()) is null
      ),
      idle as (
-       select i.* from (${idleSessions}) i join hosts h on h.id = i.host_id
+       select i.*, h as host from (${idleSessions}) i join hosts h on h.id = i.host_id
        where not h.draining and is_live(h, db_clock() - $2 * interval '1 ms')
-         and exists (select from mine where pinned_host is null or pinned_host = i.host_id)
+         and exists (
+           select from mine
+           where (pinned_host is null or pinned_host = h.id) and offers_model(h, project_id)
+         )
      )
      ${selectRuns} join idle i on i.id = r.id
      order by i.has_background_work, i.idle_since, r.id
      offset (
        select count(*) from waiting w, mine
        where (w.created_at, w.id) < (mine.created_at, mine.id)
-         and exists (select from idle where w.pinned_host is null or w.pinned_host = idle.host_id)
+         and exists (
+           select from idle
+           where (w.pinned_host is null or w.pinned_host = idle.host_id)
+             and offers_model(idle.host, w.project_id)
+         )
      )
      limit 1`,
     [runId, hostStaleMs],

@@ -1,4 +1,5 @@
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
+import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
@@ -14,6 +15,9 @@ export interface Host {
   stoppedAt: Date | null;
   /** By the database's clock. */
   msSinceHeartbeat: number;
+  model: HostModel;
+  /** Whether projects without a model key may run on it. */
+  offersModel: boolean;
   /** Null before its first report. */
   report: HostHealth | null;
 }
@@ -21,10 +25,18 @@ export interface Host {
 /** What a host sends with each heartbeat. */
 type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   report?: HostHealth | null;
+  /** By default it has a key. */
+  model?: HostModel;
   /** The owner of the lease on its ID, by default the host itself. */
   owner?: string;
   leaseMs?: number;
 };
+
+interface HeartbeatAnswer {
+  draining: boolean;
+  /** Whether projects without a model key may run on the host. */
+  offersModel: boolean;
+}
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
@@ -43,8 +55,8 @@ export function createHostStore(pool: Pool) {
   };
 }
 
-async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boolean } | null> {
-  const { owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
+async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer | null> {
+  const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
   const { rows } = await db.query<{ draining: boolean }>(
     `with lease as (
@@ -54,9 +66,13 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<{ draining: boole
          set renewals = l.renewals + 1, expires_at = excluded.expires_at
          where l.owner = excluded.owner
        returning host_id
+     ),
+     seen as (
+       insert into installation (fact) select 'model_key_seen' from lease where $7 = 'key'
+       on conflict (fact) do nothing
      )
-     insert into hosts (id, name, capacity, report, last_seen)
-     select host_id, $2, $3, $4, db_clock() from lease
+     insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats)
+     select host_id, $2, $3, $4, db_clock(), $7, 1 from lease
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
            last_seen = excluded.last_seen, stopped_at = null
@@ -73,7 +89,8 @@ async function markStopped(db: Db, hostId: string): Promise<void> {
 async function listHosts(db: Db): Promise<Host[]> {
   const { rows } = await db.query<Host>(
     `select h.id as "hostId", h.name, h.capacity, h.draining, h.last_seen as "lastSeen",
-            h.stopped_at as "stoppedAt", h.report,
+            h.stopped_at as "stoppedAt", h.report, h.model,
+            offers_model(h, null) as "offersModel",
             (extract(epoch from db_clock() - h.last_seen) * 1000)::bigint as "msSinceHeartbeat",
             (select count(*) from runs r where r.host_id = h.id and occupies_slot(r)) as used
      from hosts h

@@ -27,8 +27,8 @@ export function createReconcileStore(pool: Pool) {
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
     /** Runs and sessions that may move, because their hosts leave and have not started a sandbox. */
     unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
-    /** Idle sessions with a sandbox on a draining host. */
-    idleOnDrainingHosts: () => idleOnDrainingHosts(pool),
+    /** Idle sessions with a sandbox on a host that is draining, or offers them no model. */
+    idleOnLeavingHosts: () => idleOnLeavingHosts(pool),
     /** Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not started. */
     pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
     /** The restore that was not yet compared with Temporal, if any. */
@@ -76,11 +76,12 @@ const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]>
     [after, limit],
   );
 
-const idleOnDrainingHosts = (db: Db): Promise<Run[]> =>
+const idleOnLeavingHosts = (db: Db): Promise<Run[]> =>
   selectMany(
     db,
     `join hosts h on h.id = r.host_id
-     where h.draining and r.session_id is not null and r.holds_slot and r.ended_at is null
+     where (h.draining or not offers_model(h, r.project_id))
+       and r.session_id is not null and r.holds_slot and r.ended_at is null
        and r.end_cause is null and not session_has_work(r.id)
      order by r.created_at limit ${pageSize}`,
     [],
@@ -109,7 +110,10 @@ interface LeavingTimes {
   staleMs: number;
 }
 
-/** A draining host starts what it has, unless another host has a free slot. */
+/**
+ * A run stays on a draining host, which still starts it, unless another host has a free slot. On a host
+ * that no longer offers it a model, its agent would get no answer.
+ */
 const unstartedOnLeavingHosts = (
   db: Db,
   { lostMs, drainGraceMs, staleMs }: LeavingTimes,
@@ -126,9 +130,10 @@ const unstartedOnLeavingHosts = (
        and (h.id is null
          or h.stopped_at is not null
          or h.last_seen < db_clock() - $1 * interval '1 ms'
-         or h.draining
-           and coalesce(s.last_message_at, r.created_at) < db_clock() - $2 * interval '1 ms'
-           and pick_host(null, $3 * interval '1 ms', db_clock(), h.id) is not null)
+         or (not offers_model(h, r.project_id)
+             or h.draining
+               and coalesce(s.last_message_at, r.created_at) < db_clock() - $2 * interval '1 ms')
+           and pick_host(r.project_id, null, $3 * interval '1 ms', db_clock(), h.id) is not null)
      order by r.created_at limit ${pageSize}`,
     [lostMs, drainGraceMs, staleMs],
   );

@@ -89,8 +89,9 @@ create table operators (
   created_at timestamptz not null default db_clock()
 );
 
--- Facts about the installation. `first_operator_invited` stays when the last operator is removed, so
--- that a later start of the API logs no sign-in link.
+-- Facts about the installation, which remain forever. `first_operator_invited` stays when the last
+-- operator is removed, so that a later start of the API logs no sign-in link. `model_key_seen`: a host
+-- had a model key, so a host without one no longer uses the offline model by default.
 create table installation (
   fact text primary key
 );
@@ -138,6 +139,8 @@ create table hosts (
   last_seen timestamptz not null default db_clock(),
   -- when its worker was stopped; null while a worker runs, and after a crash
   stopped_at timestamptz,
+  -- for projects without a model key: see core/hosts/host-model.ts
+  model text not null check (model in ('key', 'offline', 'offline_by_default', 'none')),
   -- the host's engine, image, disk and clock; for people, no decision depends on it
   report json
 );

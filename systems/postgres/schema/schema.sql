@@ -76,8 +76,10 @@ CREATE TABLE public.hosts (
     draining boolean DEFAULT false NOT NULL,
     last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     stopped_at timestamp with time zone,
+    model text NOT NULL,
     report json,
-    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0))
+    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0)),
+    CONSTRAINT hosts_model_check CHECK ((model = ANY (ARRAY['key'::text, 'offline'::text, 'offline_by_default'::text, 'none'::text])))
 );
 
 CREATE TABLE public.api_keys (

@@ -68,21 +68,38 @@ describe('a configuration', () => {
     });
   });
 
-  test('uses the offline model only if no key is set', () => {
+  test('uses the offline model only where it is asked for, or if nothing is set', () => {
     const { ANTHROPIC_API_KEY: _, ...keyless } = env;
     const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
-    const model = { apiKey: 'offline', baseUrl: 'http://model:8090' };
-    expect(readWorkerConfig({ ...keyless, ...offline })).toMatchObject({
-      model,
-      offlineModel: true,
-    });
+    const model = {
+      apiKey: 'offline',
+      baseUrl: 'http://model:8090',
+      onlyModel: 'offline-model',
+    };
+    const of = (settings: Record<string, string>) => readWorkerConfig({ ...keyless, ...settings });
+    expect(of(offline)).toMatchObject({ hostModel: 'offline_by_default', model });
+    expect(of({ ...offline, OFFLINE_MODEL: 'yes' })).toMatchObject({ hostModel: 'offline', model });
+    for (const more of [{}, offline])
+      expect(of({ ...more, OFFLINE_MODEL: 'no' })).toMatchObject({
+        hostModel: 'none',
+        model: null,
+      });
     expect(readWorkerConfig({ ...env, ...offline })).toMatchObject({
+      hostModel: 'key',
       model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
-      offlineModel: false,
     });
-    expect(() => readWorkerConfig(keyless)).toThrow('ANTHROPIC_API_KEY is not set');
+    expect(() => of({})).toThrow('ANTHROPIC_API_KEY is not set');
+    expect(() => of({ OFFLINE_MODEL: 'yes' })).toThrow('OFFLINE_MODEL_URL is not set');
+    expect(() => readWorkerConfig({ ...env, ...offline, OFFLINE_MODEL: 'yes' })).toThrow(
+      'ANTHROPIC_API_KEY and OFFLINE_MODEL=yes are both set',
+    );
+  });
+
+  test('the API says that the offline model may answer', () => {
+    const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
     expect(readApiConfig({ ...env, ...offline }).offlineModel).toBe(true);
     expect(readApiConfig({ ...env, ...offline, HAS_MODEL_KEY: 'yes' }).offlineModel).toBe(false);
+    expect(readApiConfig({ ...env, ...offline, OFFLINE_MODEL: 'no' }).offlineModel).toBe(false);
     expect(readApiConfig(env).offlineModel).toBe(false);
   });
 

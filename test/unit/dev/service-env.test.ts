@@ -2,12 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readApiConfig } from '../../../config/config.ts';
+import { readApiConfig, readWorkerConfig } from '../../../config/config.ts';
 import { readDoctorConfig } from '../../../config/doctor-config.ts';
 import { serviceEnv, workerMetrics, writeStackFile } from '../../../dev/stack/service-env.ts';
 import { makeAuthority } from '../../support/authority.ts';
 
-function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {
+const offlineUrl = 'http://127.0.0.1:8090';
+
+function stackEnv({ isOffline }: { isOffline: boolean }) {
   const root = mkdtempSync(join(tmpdir(), 'service-env-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const data = join(root, 'demo');
@@ -23,8 +25,11 @@ function stackEnv(model: { baseUrl: string | undefined; offline: boolean }) {
   };
   const keyFile = join(root, 'key');
   writeFileSync(keyFile, 'key');
-  const stack = { instance: 'demo', apiPort: 1, dependencies, model: { keyFile, ...model } };
-  return { root, folders, env: serviceEnv(folders, stack) };
+  const settings = { instance: 'demo', apiPort: 1, dependencies };
+  const env = isOffline
+    ? serviceEnv(folders, { ...settings, model: { keyFile: null, baseUrl: offlineUrl } })
+    : serviceEnv(folders, { ...settings, model: { keyFile, baseUrl: undefined } });
+  return { root, folders, env };
 }
 
 test('the command line gets the TLS settings of external stores', () => {
@@ -33,7 +38,7 @@ test('the command line gets the TLS settings of external stores', () => {
   vi.stubEnv('REDIS_TLS_CA', ca);
   vi.stubEnv('TEMPORAL_TLS_SERVER_CA_CERT_DATA', ca);
   vi.stubEnv('TEMPORAL_TLS_SERVER_NAME', 'temporal.test');
-  const { root, folders, env } = stackEnv({ baseUrl: undefined, offline: false });
+  const { root, folders, env } = stackEnv({ isOffline: false });
   writeStackFile(folders, env);
   expect(readDoctorConfig({ FLOWRUN_DATA: root })).toMatchObject({
     redis: { tls: { ca } },
@@ -41,10 +46,16 @@ test('the command line gets the TLS settings of external stores', () => {
   });
 });
 
-test('the API gets the address of the offline model', () => {
-  const offline = { baseUrl: 'http://127.0.0.1:8090', offline: true };
-  expect(readApiConfig(stackEnv(offline).env).offlineModel).toBe(true);
-  expect(readApiConfig(stackEnv({ ...offline, offline: false }).env).offlineModel).toBe(false);
+test('without a key the service is asked to use the offline model, and with one it is not', () => {
+  const offline = stackEnv({ isOffline: true }).env;
+  expect(readApiConfig(offline).offlineModel).toBe(true);
+  expect(readWorkerConfig(offline)).toMatchObject({
+    hostModel: 'offline',
+    model: { baseUrl: offlineUrl },
+  });
+  const { env } = stackEnv({ isOffline: false });
+  expect(readApiConfig(env).offlineModel).toBe(false);
+  expect(readWorkerConfig(env)).toMatchObject({ hostModel: 'key', model: { apiKey: 'key' } });
 });
 
 test('the worker serves metrics on the next port, and only if metrics are enabled', () => {

@@ -33,6 +33,8 @@ interface ModelRun {
   policy: NetworkPolicy;
   projectModel: ProjectModelSource;
   meter: CallMeter;
+  /** Whether the host's model may answer. */
+  mayUseHostModel(): Promise<boolean>;
 }
 
 export type ProjectModelSource = () => Promise<ModelUpstream | null>;
@@ -52,7 +54,7 @@ const silenceTimeoutMs = 15 * 60_000;
  * read and checked as a whole before it is forwarded; answers are streamed. Errors have the model API's
  * format.
  */
-export function createGateway(model: ModelUpstream): Gateway {
+export function createGateway(hostModel: ModelUpstream | null): Gateway {
   const dispatcher = new Agent({
     headersTimeout: silenceTimeoutMs,
     bodyTimeout: silenceTimeoutMs,
@@ -64,7 +66,11 @@ export function createGateway(model: ModelUpstream): Gateway {
       reading: { ...run, log: createRefusalLog(run.logger), pace: createLargeBodyPacer() },
       memory: hostMemory.forRun(),
       meter: run.meter,
-      findUpstream: async () => upstreamOf(dispatcher, (await run.projectModel()) ?? model),
+      async findUpstream() {
+        const own = await run.projectModel();
+        const model = own ?? ((await run.mayUseHostModel()) ? hostModel : null);
+        return model && upstreamOf(dispatcher, model);
+      },
     });
   return { forRun, close: () => dispatcher.destroy() };
 }
@@ -79,7 +85,8 @@ interface RunCalls {
   reading: ReadingContext;
   memory: RunMemory;
   meter: CallMeter;
-  findUpstream(): Promise<Upstream>;
+  /** Null if neither the project nor the host has a model. */
+  findUpstream(): Promise<RunUpstream | null>;
 }
 
 function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): ModelProxy {
@@ -95,6 +102,7 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
       if (read.outcome === 'refused') return rejectCall(request, response, read.error);
       const { call } = read;
       const upstream = await findUpstream();
+      if (upstream === null) return rejectCall(request, response, noModel);
       if (response.destroyed) return;
       const opened = await meter.open({
         ...call,
@@ -113,6 +121,11 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
   };
 }
 
+const noModel: ModelApiError = {
+  status: 403,
+  type: 'permission_error',
+  message: 'this host has no model key, and neither has the project',
+};
 const upstreamUnavailable: ModelApiError = {
   status: 502,
   type: 'api_error',

@@ -2,8 +2,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Puts the idle sessions of a draining host to sleep. Their next message starts them on another host. A
- * session that has work by then ignores the request.
+ * Puts the idle sessions of a draining host, or of one that no longer offers them a model, to sleep.
+ * Their next message starts them on another host. A session that has work by then ignores the request.
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
@@ -11,5 +11,5 @@ export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
     await temporal.signalSleep(workflowId);
     logger.info({ runId, requestId, hostId }, 'session_drain_requested');
   });
-  return async () => requestSleep(await reconcile.idleOnDrainingHosts());
+  return async () => requestSleep(await reconcile.idleOnLeavingHosts());
 }

@@ -48,7 +48,7 @@ it('a second worker with the ID of a live one is refused', async () => {
   const hostId = randomUUID();
   expect(await start(hostId, 'first')).toBe('claimed');
   expect(await whileAlive(hostId, 'first', start(hostId, 'second'))).toBe('taken');
-  expect(await heartbeat(hostId, 'first')).toEqual({ draining: false });
+  expect(await heartbeat(hostId, 'first')).toMatchObject({ draining: false });
   expect(await heartbeat(hostId, 'second')).toBeNull();
 });
 
@@ -60,7 +60,7 @@ it('a worker of another machine takes over the ID of one that is gone, which the
   await database.pool.query(`update hosts set name = 'before' where id = $1`, [hostId]);
   expect(await heartbeat(hostId, 'first')).toBeNull();
   expect((await hosts().list()).find((host) => host.hostId === hostId)?.name).toBe('before');
-  expect(await heartbeat(hostId, 'second')).toEqual({ draining: false });
+  expect(await heartbeat(hostId, 'second')).toMatchObject({ draining: false });
 });
 
 it.each(['unused', 'of a host that is gone'])(

@@ -90,6 +90,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
   ): Supervisor {
     const supervisor = createSupervisor({
       hostId,
+      hostModel: 'key',
       dataDir,
       image: stackEnv.scriptedImage,
       sandboxes,

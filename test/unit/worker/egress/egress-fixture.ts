@@ -41,6 +41,7 @@ export async function serveRun({
     policy: { policy: 'limited', hosts: [] },
     projectModel: () => Promise.resolve(null),
     meter: { open: async () => ({ outcome: 'opened', call: unmeteredCall }) },
+    mayUseHostModel: () => Promise.resolve(true),
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(true),
     nextMessage: () => Promise.resolve({ kind: 'none' }),

@@ -108,7 +108,7 @@ begin
     coalesce(input.model, flow.model), coalesce(input.max_turns, flow.max_turns),
     coalesce(input.max_budget_usd, flow.max_budget_usd),
     input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
-    input.files_version, at, pick_host(flow.runner, host_stale_after, at),
+    input.files_version, at, pick_host(project.id, flow.runner, host_stale_after, at),
     run_workflow_id(project.id, input.id, idempotency_key, at)
   ) returning r.* into run;
   insert into run_logs (run_id) values (run.id);

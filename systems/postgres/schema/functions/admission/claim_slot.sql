@@ -21,10 +21,10 @@ begin
   select * into run from runs r where r.id = p_run_id for no key update;
   select f.runner into pinned_host from flows f where f.id = run.flow_id;
   if run.ended_at is null and run.host_id is null then
-    update runs r set host_id = pick_host(pinned_host, p_stale_after, db_clock())
+    update runs r set host_id = pick_host(run.project_id, pinned_host, p_stale_after, db_clock())
       where r.id = p_run_id returning r.* into run;
   elsif run.generation <= p_after and pinned_host is null and is_unstarted(run) then
-    other_host := pick_host(null, p_stale_after, db_clock(), run.host_id);
+    other_host := pick_host(run.project_id, null, p_stale_after, db_clock(), run.host_id);
     if other_host is not null or not exists (
       select from hosts h where h.id = run.host_id and is_live(h, db_clock() - p_stale_after)
     ) then

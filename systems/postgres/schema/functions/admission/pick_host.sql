@@ -1,9 +1,10 @@
--- The host with the most free slots; null when none has one. `pinned_host` restricts the choice to one
--- host, `excluded_host` is never chosen, and `stale_after` is the age of a heartbeat from which a host
--- gets nothing new. Call with the placement lock held. In plpgsql because that caches the plan, and
--- planning takes longer than running.
+-- The host with the most free slots that may run the project's agents; null when none has one.
+-- `pinned_host` restricts the choice to one host, `excluded_host` is never chosen, and `stale_after`
+-- is the age of a heartbeat from which a host gets nothing new. Call with the placement lock held. In
+-- plpgsql because that caches the plan, and planning takes longer than running.
 create or replace function pick_host(
-  pinned_host text, stale_after interval, at timestamptz, excluded_host text default null
+  p_project_id text, pinned_host text, stale_after interval, at timestamptz,
+  excluded_host text default null
 )
 returns text language plpgsql volatile as $$
 begin
@@ -17,6 +18,7 @@ begin
     where not h.draining
       and is_live(h, at - stale_after)
       and slots.free > 0
+      and offers_model(h, p_project_id)
       and (pinned_host is null or h.id = pinned_host)
       and h.id is distinct from excluded_host
     order by slots.free desc, h.id

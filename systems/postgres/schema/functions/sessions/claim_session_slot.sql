@@ -38,9 +38,9 @@ begin
     select f.runner into pinned_host from flows f where f.id = run.flow_id;
     select s.last_host_id into last_host from sessions s where s.run_id = p_run_id;
     if last_host is not null and (pinned_host is null or pinned_host = last_host) then
-      run.host_id := pick_host(last_host, p_stale_after, db_clock());
+      run.host_id := pick_host(run.project_id, last_host, p_stale_after, db_clock());
     end if;
-    run.host_id := coalesce(run.host_id, pick_host(pinned_host, p_stale_after, db_clock()));
+    run.host_id := coalesce(run.host_id, pick_host(run.project_id, pinned_host, p_stale_after, db_clock()));
     update runs r set host_id = run.host_id where r.id = p_run_id;
     update sessions s set last_host_id = coalesce(run.host_id, s.last_host_id)
       where s.run_id = p_run_id;

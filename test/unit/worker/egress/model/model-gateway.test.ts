@@ -45,6 +45,30 @@ test('sends no key while the owner of the key is unknown', async () => {
   expect([answer.status, calls]).toEqual([502, 0]);
 });
 
+test.each([
+  ['the host has no model', null, true],
+  ['the host’s model must not answer', 'its model', false],
+])('answers nothing if %s and the project has no key', async (_why, hostModel, mayUse) => {
+  let calls = 0;
+  const baseUrl = await startModel((_request, response) => {
+    calls += 1;
+    response.end('{}');
+  });
+  const own = { apiKey: 'project-key', baseUrl };
+  const answers = [null, own];
+  const { socketPath } = await serveRun({
+    deps: { model: hostModel === null ? null : { apiKey: 'host-key', baseUrl } },
+    handlers: {
+      projectModel: () => Promise.resolve(answers.shift() ?? null),
+      mayUseHostModel: () => Promise.resolve(mayUse),
+    },
+  });
+  const refused = await callSocket(socketPath, call);
+  expect([refused.status, calls]).toEqual([403, 0]);
+  expect(refused.body).toContain('no model key');
+  expect((await callSocket(socketPath, call)).status).toBe(200);
+});
+
 test("adds the operator's key and removes the agent's own credentials", async () => {
   const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
   const baseUrl = await startModel(async (request, response) => {
