@@ -30,6 +30,7 @@ export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
     costUsd: costUsdOf(run.spending),
     usage: run.usage,
     labels: run.labels,
+    ...(run.offlineModel ? { offlineModel: true } : {}),
   });
 }
 

@@ -63,10 +63,12 @@ async function runCheck(
 }
 
 /** Without anything that identifies the host: this endpoint is public. */
-function hostView({ msSinceHeartbeat, draining, report }: Host) {
+function hostView({ msSinceHeartbeat, draining, model, offersModel, report }: Host) {
   return {
     msSinceHeartbeat,
     draining,
+    model,
+    offersModel,
     engineVersion: report?.engineVersion ?? null,
     imagePresent: report?.imagePresent ?? null,
     runtimeSetting: report?.runtimeSetting ?? null,

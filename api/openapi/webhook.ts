@@ -25,6 +25,7 @@ export const runFinishedBody = z
     costUsd,
     usage: runRecord.shape.usage,
     labels: z.record(z.string(), z.string()),
+    offlineModel: runRecord.shape.offlineModel,
   })
   .meta({ id: 'RunFinished' });
 

@@ -54,6 +54,10 @@ export const runRecord = z
       .literal(true)
       .optional()
       .meta({ description: 'An end was requested, and the run has not ended yet.' }),
+    offlineModel: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'The offline model has answered the agent: its text is made up.' }),
   })
   .meta({ id: 'Run' });
 

@@ -30,6 +30,7 @@ export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord 
     mcpServerNames: run.mcpServerNames,
     retryOf: run.retryOf,
     ...ending(run),
+    ...(run.offlineModel ? { offlineModel: true as const } : {}),
   };
 }
 

@@ -27,8 +27,8 @@ function list({ withStores }: CliDeps): Command {
     .action((options: Output) =>
       withStores(async ({ hosts }) => {
         const fields = [
-          ...(['hostId', 'name', 'used', 'capacity'] as const),
-          ...(['draining', 'lastSeen', 'stoppedAt'] as const),
+          ...(['hostId', 'name', 'used', 'capacity', 'draining'] as const),
+          ...(['model', 'offersModel', 'lastSeen', 'stoppedAt'] as const),
         ];
         printTable(await hosts.list(), [...fields], options);
       }),

@@ -61,6 +61,8 @@ export interface Run {
   mcpServerNames: string[];
   /** The run that this one retries. */
   retryOf: string | null;
+  /** The offline model has answered its agent. */
+  offlineModel: boolean;
   /** Fields of the request's configuration, which is not stored. */
   secretFields: SecretField[];
   /** The request that created it; null for a scheduled run. */

@@ -20,6 +20,7 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     maxTurns: null,
     maxBudgetUsd: null,
     retryOf: null,
+    offlineModel: false,
     secretFields: [],
     requestId: null,
     sessionId: null,

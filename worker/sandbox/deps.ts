@@ -30,7 +30,13 @@ export interface SandboxDeps {
   sandboxes: Sandboxes;
   runs: Pick<
     RunStore,
-    'find' | 'sandboxPlan' | 'markStarted' | 'recordCause' | 'activeOnHost' | 'recordSnapshot'
+    | 'find'
+    | 'sandboxPlan'
+    | 'markStarted'
+    | 'claimOfflineModel'
+    | 'recordCause'
+    | 'activeOnHost'
+    | 'recordSnapshot'
   >;
   configs: Pick<RunConfigStore, 'read' | 'acknowledge'>;
   flows: Pick<FlowStore, 'readSecrets'>;

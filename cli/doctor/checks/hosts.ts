@@ -1,3 +1,4 @@
+import { hostModelAdvice } from '../../../core/hosts/host-model.ts';
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../core/limits.ts';
 import { runtimeAdvice } from '../../../core/sandbox/sandbox-runtime.ts';
@@ -33,16 +34,18 @@ export const hostsCheck: Check = {
       live.map(description),
       ...stale.map(staleHost),
       ...(all.length === 0 ? [noHost] : slotProblems(live)),
+      ...live.filter(lacksModel).map(withoutModel),
       ...live.flatMap(reported),
     );
   },
 };
 
-function description({ name, used, capacity, draining, report }: Host): string {
+function description({ name, used, capacity, draining, model, report }: Host): string {
   const runtime = report?.runtime ? ` with ${report.runtime}` : '';
   const engine = report?.engineVersion ? `, Docker ${report.engineVersion}${runtime}` : '';
   const disk = report ? `, ${sizeOf(report.diskFreeBytes)} free` : '';
-  return `${name}: ${used} of ${capacity} slots${draining ? ', draining' : ''}${engine}${disk}`;
+  const state = `${draining ? ', draining' : ''}${model === 'key' ? '' : ', no model key'}`;
+  return `${name}: ${used} of ${capacity} slots${state}${engine}${disk}`;
 }
 
 const noHost: Problem = {
@@ -61,6 +64,15 @@ const staleHost = ({ name, msSinceHeartbeat, used }: Host): Problem => ({
 /** As `is_live` in SQL: a stopped worker gets nothing new at once. */
 export const isLive = ({ msSinceHeartbeat, stoppedAt }: Host, staleMs: number): boolean =>
   stoppedAt === null && msSinceHeartbeat < staleMs;
+
+/** With OFFLINE_MODEL=no the operator has chosen it. */
+const lacksModel = ({ model, offersModel }: Host): boolean => !offersModel && model !== 'none';
+
+const withoutModel = ({ name }: Host): Problem => ({
+  code: 'host_without_model',
+  message: `The host ${name} has no model key: it gets only runs of projects that have a model key.`,
+  advice: hostModelAdvice,
+});
 
 function slotProblems(live: Host[]): Problem[] {
   if (live.length === 0) return [];

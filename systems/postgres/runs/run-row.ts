@@ -17,7 +17,7 @@ export const listedColumns = `
   r.model_calls, r.cost_nanos, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
   r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
-  r.holds_slot, r.request_id`;
+  r.holds_slot, r.request_id, r.offline_model`;
 
 export const runColumns = `${listedColumns}, r.prompt`;
 
@@ -64,6 +64,7 @@ export interface RunRow {
   webhook_last_status: number | null;
   mcp_server_names: string[];
   retry_of: string | null;
+  offline_model: boolean;
   secret_fields: SecretField[];
   request_id: string | null;
   host_id: string | null;
@@ -117,6 +118,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     },
     mcpServerNames: row.mcp_server_names,
     retryOf: row.retry_of,
+    offlineModel: row.offline_model,
     secretFields: row.secret_fields,
     requestId: row.request_id,
     hostId: row.host_id,

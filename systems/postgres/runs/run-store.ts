@@ -60,6 +60,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** True at the first call. */
     markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
       markStarted(pool, { runId, generation, agentStatus }, observer.onStarted),
+    /** Marks the run as answered by the offline model, if this host may use it for the run. */
+    claimOfflineModel: (runId: string, hostId: string) => claimOfflineModel(pool, runId, hostId),
     endRun: (request: EndRunRequest) => endRun(pool, request, observer.onEnded),
     /** Null if there is no such run. */
     sandboxPlan: (runId: string) => readSandboxPlan(pool, sealer, runId),
@@ -75,6 +77,17 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** Null if no files were stored, and once they are removed. */
     findSkipped: (runId: string) => findSkipped(pool, runId),
   };
+}
+
+/** False if the offline model must not answer. A run that it has answered before keeps it. */
+async function claimOfflineModel(db: Db, runId: string, hostId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update runs r set offline_model = true
+     where r.id = $1 and (r.offline_model or exists (
+       select from hosts h where h.id = $2 and offers_model(h, r.project_id)))`,
+    [runId, hostId],
+  );
+  return rowCount === 1;
 }
 
 async function findRequestId(db: Db, runId: string): Promise<string | null> {

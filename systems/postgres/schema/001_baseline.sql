@@ -228,6 +228,8 @@ create table runs (
   webhook_redeliveries integer not null default 0,
   -- of the last of them, until its workflow was started
   webhook_redelivery_claimed_at timestamptz,
+  -- whether the offline model has answered its agent
+  offline_model boolean not null default false,
   -- what the snapshot left out, and why; JSON text
   snapshot text,
   -- set by retention, also when there was nothing to delete

@@ -55,6 +55,7 @@ CREATE TABLE public.runs (
     webhook_delivery_id uuid,
     webhook_redeliveries integer DEFAULT 0 NOT NULL,
     webhook_redelivery_claimed_at timestamp with time zone,
+    offline_model boolean DEFAULT false NOT NULL,
     snapshot text,
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,

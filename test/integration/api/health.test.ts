@@ -101,6 +101,8 @@ test('reports the state of hosts without their names', async () => {
     {
       msSinceHeartbeat: expect.any(Number),
       draining: false,
+      model: 'key',
+      offersModel: true,
       engineVersion: '28.1.0',
       imagePresent: true,
       runtimeSetting: 'auto',

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
+import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScenario } from '../../support/database-records.ts';
@@ -40,13 +41,22 @@ beforeAll(async () => {
   });
 });
 afterAll(() => database?.drop());
-afterEach(async () => void (await database.pool.query('delete from hosts')));
+afterEach(async () => {
+  await database.pool.query('delete from hosts');
+  await database.pool.query(`delete from installation where fact = 'model_key_seen'`);
+});
 
-const host = (hostId: string, report: Partial<HostHealth> = {}, capacity = 4) =>
+const host = (
+  hostId: string,
+  report: Partial<HostHealth> = {},
+  capacity = 4,
+  model: HostModel = 'key',
+) =>
   createHostStore(database.pool).renew({
     hostId,
     name: `name-of-${hostId}`,
     capacity,
+    model,
     report: { ...well, ...report },
   });
 
@@ -101,6 +111,25 @@ test('reports a stale host only while it occupies slots', async () => {
   const { about } = await doctor();
   expect(about('host_stale')).toMatch(/name-of-a has sent no heartbeat for 9\d s.*same DATA_DIR/);
 });
+
+test.each(['offline', 'offline_by_default'] as const)(
+  'reports a host whose model is %s once another one has a key',
+  async (model) => {
+    await host('a', {}, 4, model);
+    const before = await doctor();
+    expect(before.about('host_without_model')).toBe('');
+    expect(before.of('hosts')).toMatchObject({
+      facts: [expect.stringContaining('4 slots, no model key')],
+    });
+    await host('b');
+    await host('c', {}, 4, 'none');
+    const { about, of } = await doctor();
+    expect(about('host_without_model')).toMatch(
+      /name-of-a has no model key.*Set ANTHROPIC_API_KEY/,
+    );
+    expect(of('hosts').problems).toHaveLength(1);
+  },
+);
 
 test('reports that all hosts are draining or all slots are occupied', async () => {
   await host('a', {}, 1);

@@ -48,6 +48,13 @@ describe('the body', () => {
     );
   });
 
+  test('says that the offline model has answered', () => {
+    expect(JSON.parse(bodyOf('completed', { offlineModel: true }))).toMatchObject({
+      offlineModel: true,
+    });
+    expect(JSON.parse(bodyOf('completed'))).not.toHaveProperty('offlineModel');
+  });
+
   test('never omits a required field', () => {
     expect(
       JSON.parse(bodyOf('stopped_by_api', { agentStatus: null, startedAt: null })),

@@ -14,6 +14,7 @@ import type { SandboxFolders } from '../sandbox-paths.ts';
 import { sessionConfigEndpoint } from '../session/session-config-endpoint.ts';
 import { runConfigEndpoint } from './config-endpoint.ts';
 import { ensureEgressPolicyFile } from './egress-policy-file.ts';
+import { hostModelAccess } from './host-model-access.ts';
 import { projectModelSource } from './project-model.ts';
 
 export interface ControlSocket {
@@ -55,6 +56,7 @@ export async function openControlSocket(
       : sessionConfigEndpoint(deps, { ref, folders, plan: configured }, logger)),
     projectModel: projectModelSource(deps, plan.run.projectId),
     meter,
+    mayUseHostModel: hostModelAccess(deps, ref.runId),
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
     exited: () => onExitHint(),
     onDenied: (denial) => void denials.set(`${denial.host}:${denial.port}`, denial),
