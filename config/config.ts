@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { HostModel } from '../core/hosts/host-model.ts';
+import { offlineModelName } from '../core/metering/model-prices.ts';
 import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { redisConfig } from './redis-config.ts';

@@ -1,6 +1,6 @@
 import { modelsForName } from './allowed-models.ts';
 import { nanosOf } from './call-cost.ts';
-import { findPrice, type ModelPrice, type PriceList } from './model-prices.ts';
+import { findPrice, type ModelPrice, offlineModelName, type PriceList } from './model-prices.ts';
 
 interface PricedRun {
   /** Null: the agent's default. */
@@ -20,21 +20,26 @@ const outputTokensMin = 256;
 /** The budget pays for at least this many answers of the maximum length. */
 const answersPerBudget = 4;
 
+interface BudgetedRun extends PricedRun {
+  maxBudgetUsd: number | null;
+  /** The offline model may answer instead. */
+  mayAnswerOffline: boolean;
+}
+
 /**
  * The maximum length of an answer, with which an agent with a budget is configured. A call reserves the
  * price of its longest answer, so with the agent's default a small budget would not permit any call. Null:
  * no limit.
  */
-export function answerTokensMax({
-  maxBudgetUsd,
-  ...run
-}: PricedRun & { maxBudgetUsd: number | null }): number | null {
+export function answerTokensMax({ maxBudgetUsd, ...run }: BudgetedRun): number | null {
   if (maxBudgetUsd === null) return null;
   const { prices, day } = run;
-  const known = modelsNamed(run.model).map((name) => findPrice(name, { prices, day }));
-  const dearest = Math.max(...known.map(outputRate));
-  if (dearest === 0) return null;
-  const affordable = Math.floor(nanosOf(maxBudgetUsd) / share / dearest);
+  const offline = run.mayAnswerOffline ? [offlineModelName] : [];
+  const models = [...modelsForName(run.model), ...offline];
+  const known = models.map((name) => findPrice(name, { prices, day }));
+  const highestRate = Math.max(...known.map(outputRate));
+  if (highestRate === 0) return null;
+  const affordable = Math.floor(nanosOf(maxBudgetUsd) / answersPerBudget / highestRate);
   return affordable >= outputTokensMax ? null : Math.max(affordable, outputTokensMin);
 }
 

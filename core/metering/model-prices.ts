@@ -70,6 +70,12 @@ function ratesOf({
 
 const listed = (...published: PublishedPrice[]): ModelPrice[] => published.map(modelPrice);
 
+/**
+ * The offline model in the ledger. It answers calls to every model, and its price applies to all of
+ * them. The price is not 0, so that costs and budgets can be tried without a key.
+ */
+export const offlineModelName = 'offline-model';
+
 const opus4 = listed({ input: 15, output: 75, cacheRead: 1.5 });
 const opus = listed({ input: 5, output: 25, cacheRead: 0.5 });
 const sonnet = listed({ input: 3, output: 15, cacheRead: 0.3 });
@@ -108,7 +114,7 @@ export const listPrices: PriceList = {
   'claude-mythos-5': fable,
   'claude-mythos-5-1': fable51,
   'claude-mythos-5-2': fable52,
-  'offline-model': listed({ input: 1, output: 5, cacheRead: 0.1 }),
+  [offlineModelName]: listed({ input: 1, output: 5, cacheRead: 0.1 }),
 };
 
 /**

@@ -136,7 +136,7 @@ function createRunMeter(
 
 function openCall(
   { modelPrices: prices, now, newId }: MeterDeps,
-  { request: { model, maxTokens }, bytes }: UnmeteredCall,
+  { request: { maxTokens, fields }, answeringModel: model, bytes }: UnmeteredCall,
   messageId: string | null,
 ): OpenCall {
   const startedAt = now();

@@ -10,6 +10,8 @@ export interface CallMeter {
 export interface UnmeteredCall {
   endpoint: ModelEndpoint;
   request: ModelRequest;
+  /** The model that answers. Its price applies. */
+  answeringModel: string;
   /** The length of the request as it is sent. */
   bytes: number;
   /** The number of tokens in the prompt, counted by the model API; null if it cannot be determined. */

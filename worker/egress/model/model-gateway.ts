@@ -16,6 +16,8 @@ import type { Upstream } from './upstream-request.ts';
 export interface ModelUpstream {
   apiKey: string;
   baseUrl: string;
+  /** The one model that answers calls to every model; absent if the named model answers. */
+  onlyModel?: string;
 }
 
 interface Gateway {
@@ -75,11 +77,13 @@ export function createGateway(hostModel: ModelUpstream | null): Gateway {
   return { forRun, close: () => dispatcher.destroy() };
 }
 
-const upstreamOf = (dispatcher: Dispatcher, { baseUrl, apiKey }: ModelUpstream): Upstream => ({
+const upstreamOf = (dispatcher: Dispatcher, { baseUrl, ...model }: ModelUpstream): RunUpstream => ({
+  ...model,
   dispatcher,
   base: new URL(baseUrl),
-  apiKey,
 });
+
+type RunUpstream = Upstream & Pick<ModelUpstream, 'onlyModel'>;
 
 interface RunCalls {
   reading: ReadingContext;
@@ -106,6 +110,7 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
       if (response.destroyed) return;
       const opened = await meter.open({
         ...call,
+        answeringModel: upstream.onlyModel ?? call.request.model,
         bytes: Buffer.byteLength(call.body),
         countTokens: () => countTokens(upstream, call),
       });

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { dayOf } from '../../../core/agent/usage.ts';
 import { failpoint } from '../../../core/failpoint.ts';
+import { mayAnswerOffline } from '../../../core/hosts/host-model.ts';
 import { answerTokensMax } from '../../../core/metering/budget-plan.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
@@ -84,10 +85,11 @@ export async function openControlSocket(
 }
 
 function answerBound(
-  { modelPrices: prices, now }: Pick<SandboxDeps, 'modelPrices' | 'now'>,
+  { modelPrices: prices, hostModel, now }: Pick<SandboxDeps, 'modelPrices' | 'hostModel' | 'now'>,
   { run: { model, maxBudgetUsd } }: SandboxPlan,
 ): number | null {
-  return answerTokensMax({ model, maxBudgetUsd, prices, day: dayOf(now()) });
+  const offline = { mayAnswerOffline: mayAnswerOffline(hostModel) };
+  return answerTokensMax({ model, maxBudgetUsd, prices, day: dayOf(now()), ...offline });
 }
 
 function meteredRunOf({ run, flow }: SandboxPlan) {

@@ -21,7 +21,7 @@ test.each(['my-model', 'claude-opus-9', 'claude-opus', 'Opus'])(
 
 describe('the longest answer of an agent', () => {
   const answerOf = (maxBudgetUsd: number | null, model: string | null = null, prices = {}) =>
-    answerTokensMax({ ...priced(model, prices), maxBudgetUsd });
+    answerTokensMax({ ...priced(model, prices), maxBudgetUsd, mayAnswerOffline: false });
 
   test('costs at most a quarter of the budget', () => {
     expect(answerOf(1)).toBe(12_500);
@@ -36,7 +36,13 @@ describe('the longest answer of an agent', () => {
     expect(answerOf(1, 'my-model')).toBeNull();
   });
 
-  test('is long enough to say something', () => {
+  test('costs at most a quarter of the budget at the price of the offline model too, if it may answer', () => {
+    const offline = { maxBudgetUsd: 1, mayAnswerOffline: true };
+    expect(answerTokensMax({ ...priced('haiku'), ...offline })).toBe(50_000);
+    expect(answerTokensMax({ ...priced('opus'), ...offline })).toBe(12_500);
+  });
+
+  test('has at least 256 tokens, however small the budget', () => {
     expect(answerOf(0.01)).toBe(256);
   });
 });

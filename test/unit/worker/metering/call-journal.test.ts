@@ -9,6 +9,7 @@ import { meteredRun } from './metered-run.ts';
 
 const unmetered: UnmeteredCall = {
   endpoint: '/v1/messages',
+  answeringModel: 'claude-opus-5-5',
   bytes: 400,
   request: { model: 'claude-opus-5-5', maxTokens: 1_000, stream: false, fields: {} },
   countTokens: async () => null,

@@ -23,6 +23,7 @@ function callOf({ counted = null, fields = {}, ...request }: CallFields): Unmete
   return {
     endpoint: '/v1/messages',
     bytes,
+    answeringModel: request.model ?? 'claude-opus-5-5',
     request: {
       ...{ model: 'claude-opus-5-5', maxTokens, stream: false, ...request },
       fields: { ...fields },

@@ -164,6 +164,20 @@ test('a model without a price costs an unknown amount, not 0', async () => {
   expect(logged.find(({ msg }) => msg === 'model_call')).toMatchObject({ costUsd: null });
 });
 
+test.each(['claude-opus-5-5', 'my-model'])(
+  'a call to %s that the offline model answers has the name and the price of the offline model',
+  async (model) => {
+    const options = { model, maxBudgetUsd: 1 };
+    const { socketPath, meter, recorded } = await startGateway(options, {
+      onlyModel: 'offline-model',
+    });
+    expect((await callSocket(socketPath, callOf(said, { model }))).status).toBe(200);
+    await meter.settled();
+    const offlineCost = 1_000 * 1_000 + 500 * 5_000 + 200 * 100;
+    expect(recorded.flat()).toMatchObject([{ model: 'offline-model', tokens, cost: offlineCost }]);
+  },
+);
+
 test('parallel calls are all stored, in few statements while the ledger is slow', async () => {
   const waiting: (() => void)[] = [];
   const { socketPath, meter, recorded } = await startGateway({
