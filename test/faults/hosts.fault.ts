@@ -91,35 +91,44 @@ describe('a host that is killed and does not return', patiently, () => {
   });
 });
 
-describe('a host that is lost between the end of a turn and its save', patiently, () => {
-  it('loses that turn, and the next host names the last saved one', async () => {
-    await bothHosts();
-    const chat = await openConversation(service);
-    const { messageId } = await chat.say(script([{ shell: 'echo first > note' }]));
-    await expect.poll(() => isSaved(chat.runId), { timeout: timeoutMs }).toBe(true);
-    await service.worker.kill('SIGTERM');
-    await service.worker.start({ DATABASE_URL: proxy.url, FAILPOINT: 'workspace.stored' });
-    expect(await chat.say(script([{ shell: 'echo second > note' }]))).toMatchObject({
-      exitCode: 0,
-    });
-    expect(await service.worker.exited()).toEqual({ code: null, signal: 'SIGKILL' });
-    await second.worker.start();
+describe('a host that is lost while it saves a turn', patiently, () => {
+  it.each([
+    ['before', 'workspace.stored', 'first'],
+    ['after', 'workspace.listed', 'second'],
+  ])(
+    '%s its commit, continues with the files and the conversation of one turn',
+    async (_, failpoint, note) => {
+      await bothHosts();
+      const chat = await openConversation(service);
+      const { messageId } = await chat.say(script([{ shell: 'echo first > note' }]));
+      await expect.poll(() => isSaved(chat.runId), { timeout: timeoutMs }).toBe(true);
+      await service.worker.kill('SIGTERM');
+      await service.worker.start({ DATABASE_URL: proxy.url, FAILPOINT: failpoint });
+      expect(await chat.say(script([{ shell: 'echo second > note' }]))).toMatchObject({
+        exitCode: 0,
+      });
+      expect(await service.worker.exited()).toEqual({ code: null, signal: 'SIGKILL' });
+      await second.worker.start();
 
-    const seen = chat.events.length;
-    await chat.say(script([{ shell: 'cat note' }, { recall: true }, { say: 'Done.' }]));
-    const later = chat.events.slice(seen);
-    const names = later.filter(({ event }) => /^(session_ready|state_|user_m)/.test(event));
-    expect(names.map(({ event }) => event)).toEqual([
-      ...['session_ready', 'state_rolled_back', 'user_message'],
-    ]);
-    expect(JSON.parse(names[1]?.data ?? '')).toEqual({ messageId });
-    expect(JSON.parse(names[2]?.data ?? '')).not.toHaveProperty('attempt');
-    const result = later.find(({ event, data }) => event === 'user' && /tool_result/.test(data));
-    expect(result?.data).toContain('first');
-    const recalled = later.filter(({ event }) => event === 'chat_output').map(({ data }) => data);
-    expect(recalled.join()).not.toContain('second');
-    await endSession(service, chat);
-  });
+      const seen = chat.events.length;
+      await chat.say(script([{ shell: 'cat note' }, { recall: true }, { say: 'Done.' }]));
+      const later = chat.events.slice(seen);
+      const names = later.filter(({ event }) => /^(session_ready|state_|user_m)/.test(event));
+      const isLost = note === 'first';
+      expect(names.map(({ event }) => event)).toEqual(
+        ['session_ready', 'state_rolled_back', 'user_message'].filter(
+          (event) => isLost || event !== 'state_rolled_back',
+        ),
+      );
+      if (isLost) expect(JSON.parse(names[1]?.data ?? '')).toEqual({ messageId });
+      expect(JSON.parse(names.at(-1)?.data ?? '')).not.toHaveProperty('attempt');
+      const result = later.find(({ event, data }) => event === 'user' && /tool_result/.test(data));
+      expect(result?.data).toContain(note);
+      const recalled = later.filter(({ event }) => event === 'chat_output').map(({ data }) => data);
+      expect(recalled.join().includes('second')).toBe(!isLost);
+      await endSession(service, chat);
+    },
+  );
 });
 
 async function isSaved(runId: string): Promise<boolean | undefined> {

@@ -11,15 +11,8 @@ import type { Db } from '../client/pool.ts';
  * Pending files are not included: they are written before the next turn.
  */
 export async function listRespawn(db: Db, runId: string): Promise<WorkspaceTree | null> {
-  // The process that stored the files may have died before it recorded the snapshot.
-  const text = `
-    select snapshot is not null
-        or exists (select from run_files where run_id = $1)
-        or exists (select from run_links where run_id = $1)
-        or exists (select from run_folders where run_id = $1) as stored
-    from runs where id = $1`;
-  const { rows } = await db.query<{ stored: boolean }>(text, [runId]);
-  if (!rows[0]?.stored) return null;
+  const text = 'select from sessions where run_id = $1 and snapshot_at is not null';
+  if ((await db.query(text, [runId])).rowCount === 0) return null;
   const [files, links, folders] = await Promise.all([
     listFiles(db, runId),
     listLinks(db, runId),
@@ -35,7 +28,7 @@ export async function listRespawn(db: Db, runId: string): Promise<WorkspaceTree 
 const inputFilesSince = `
   select g.* from input_files g join sessions s on s.run_id = g.run_id
   where g.run_id = $1 and not g.is_pending
-    and g.modified_at > coalesce(s.snapshot_at, '-infinity')
+    and g.modified_at > s.snapshot_at
     and not exists (
       select from run_files f where f.run_id = $1
         and (starts_with(f.path, g.path || '/') or starts_with(g.path, f.path || '/'))

@@ -17,13 +17,18 @@ import { previousVersions, previousVersionValues } from './previous-versions.ts'
 export function replaceSnapshot(pool: Pool, of: SnapshotRef, snapshot: Snapshot): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     if (!(await lockCurrentGeneration(db, of))) return false;
-    await deleteTree(db, of.runId, snapshot);
-    await insertTree(db, of.runId, snapshot);
+    await replaceTree(db, of.runId, snapshot);
     return true;
   });
 }
 
-/** A previous version of a file is no longer another name of other files. */
+/** The caller has locked the run. */
+export async function replaceTree(db: Db, runId: string, snapshot: Snapshot): Promise<void> {
+  await deleteTree(db, runId, snapshot);
+  await insertTree(db, runId, snapshot);
+}
+
+/** A file that keeps its previous version leaves its group of hard links. */
 async function deleteTree(db: Db, runId: string, snapshot: Snapshot): Promise<void> {
   await db.query(
     `with previous as (${previousVersions('run_files')}),

@@ -1,4 +1,3 @@
-import type { Snapshot } from '../../../core/files/file-entry.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
@@ -6,10 +5,11 @@ import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/s
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
-import type { SandboxGeneration, SandboxLease, SnapshotRef } from '../log/lease.ts';
+import type { SandboxGeneration, SandboxLease } from '../log/lease.ts';
 import { failTurn } from './fail-turn.ts';
 import { markStarted } from './mark-started.ts';
-import { listTranscript, replaceTranscript } from './transcript.ts';
+import { type SessionState, saveState } from './save-state.ts';
+import { listTranscript } from './transcript.ts';
 import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
 
 type ClaimedTurn =
@@ -68,12 +68,10 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     hasWork: (runId: string) => hasWork(pool, runId),
     /** How long the session has been idle; null if it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
-    replaceTranscript: (of: SnapshotRef, snapshot: Snapshot) =>
-      replaceTranscript(pool, of, snapshot),
     /** The time at which a snapshot begins. */
     clock: () => readClock(pool),
-    /** Records that everything the next sandbox needs was stored at this time or later. */
-    markSnapshot: (of: SandboxLease, at: Date) => markSnapshot(pool, of, at),
+    /** Stores what the session's next sandbox starts with; false if this is not its last sandbox. */
+    saveState: (of: SandboxLease, state: SessionState) => saveState(pool, of, state),
     listTranscript: (runId: string) => listTranscript(pool, runId),
   };
 }
@@ -182,18 +180,6 @@ async function readClock(db: Db): Promise<Date> {
   const { rows } = await db.query<{ at: Date }>('select db_clock() as at');
   if (!rows[0]) throw new Error('db_clock returned no row');
   return rows[0].at;
-}
-
-async function markSnapshot(
-  db: Db,
-  { runId, generation, token }: SandboxLease,
-  at: Date,
-): Promise<void> {
-  await db.query(
-    `update sessions s set snapshot_at = $3 from runs r
-     where s.run_id = $1 and r.id = s.run_id and r.generation = $2 and ${leaseIsCurrent('r.id', '$4')}`,
-    [runId, generation, at.toISOString(), token],
-  );
 }
 
 async function hasWork(db: Db, runId: string): Promise<boolean> {

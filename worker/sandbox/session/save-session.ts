@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
-import { snapshotWorkspace } from '../workspace/snapshot.ts';
+import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
 
-type SaveDeps = Pick<SandboxDeps, 'blobs' | 'files' | 'runs' | 'turns' | 'frameStream' | 'now'>;
+type SaveDeps = Pick<SandboxDeps, 'blobs' | 'runs' | 'turns' | 'frameStream' | 'now'>;
 
 /** The agent's folder for its conversations. */
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>
@@ -15,19 +16,20 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
  * second call stores the same again. Without the lease, or if a later sandbox exists, nothing is stored.
  */
 export async function saveSession(
-  deps: SaveDeps,
+  { blobs, turns, ...deps }: SaveDeps,
   ref: SandboxLease,
   folders: Pick<SandboxFolders, 'workspace' | 'config'>,
 ): Promise<void> {
-  const startedAt = await deps.turns.clock();
-  await snapshotWorkspace(deps, { ref, root: folders.workspace });
-  const transcripts = {
-    ...deps,
-    files: { replaceSnapshot: deps.turns.replaceTranscript },
-    runs: { recordSnapshot: async () => false },
-  };
-  await snapshotWorkspace(transcripts, { ref, root: transcriptsOf(folders) });
-  await deps.turns.markSnapshot(ref, startedAt);
+  const at = await turns.clock();
+  const workspace = await storeContents(blobs, folders.workspace);
+  if (workspace === null) return; // removed
+  const transcript = await storeContents(blobs, transcriptsOf(folders));
+  failpoint('workspace.stored');
+  const { snapshot } = workspace;
+  const state = { at, workspace: snapshot, transcript: transcript?.snapshot ?? null };
+  if (!(await turns.saveState(ref, state))) return;
+  failpoint('workspace.listed');
+  await recordSnapshot(deps, ref, workspace);
 }
 
 export interface SaveQueue {

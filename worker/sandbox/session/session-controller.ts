@@ -22,6 +22,8 @@ export interface SessionController {
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   resume(): Promise<void>;
+  /** Stores what the next sandbox needs, as it is now. */
+  save(): Promise<void>;
   /** Resolves with its end, once everything that the next sandbox needs is stored. */
   awaitExitAndSave(): Promise<RunEnd>;
 }
@@ -63,6 +65,7 @@ export function createSessionController(
   return {
     runTurn: (writePendingFiles) => runTurn(deps, { ...turn, writePendingFiles }),
     resume: pauser.resume,
+    save: saver.save,
     interrupt: createInterruptTurn({ context, turns: session.turns, ownership, newId: deps.newId }),
     async awaitExitAndSave() {
       void context.exit.exited.then(unsubscribe);

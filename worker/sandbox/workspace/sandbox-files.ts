@@ -7,6 +7,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import type { WritePendingFiles } from '../session/run-turn.ts';
+import type { SessionController } from '../session/session-controller.ts';
 import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
 import { type UnwritableFile, type Written, writeFiles } from './write-files.ts';
@@ -39,14 +40,26 @@ export function createSandboxFiles(
   };
   const snapshot = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
 
-  const storeAll = coalesce((runId) =>
-    deps.withFilesLock(runId, async (): Promise<HostCallResult<'store_files'>> => {
+  const storeAll = coalesce(async (runId): Promise<HostCallResult<'store_files'>> => {
+    const session = sandboxes.findByRun(runId)?.session ?? null;
+    if (session !== null) return storeSession(runId, session);
+    return deps.withFilesLock(runId, async () => {
       const lease = liveLease(runId);
       if (lease === null) return { outcome: 'gone' };
       await snapshot(lease);
       return { outcome: 'stored' };
-    }),
-  );
+    });
+  });
+
+  /** With its conversation, because its next sandbox starts with both. */
+  async function storeSession(
+    runId: string,
+    { save }: Pick<SessionController, 'save'>,
+  ): Promise<HostCallResult<'store_files'>> {
+    if (liveLease(runId) === null) return { outcome: 'gone' };
+    await save();
+    return { outcome: 'stored' };
+  }
 
   return {
     storeAll,

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { Snapshot } from '../../../core/files/file-entry.ts';
+import type { SkippedEntries, Snapshot } from '../../../core/files/file-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../../../systems/postgres/files/file-store.ts';
@@ -11,57 +11,75 @@ import { readTree } from './read-tree.ts';
 import { createSkippedList } from './skipped-entries.ts';
 import { storeBlobs } from './store-blobs.ts';
 
-interface SnapshotDeps {
-  blobs: Pick<BlobStore, 'put' | 'has'>;
-  files: Pick<FileStore, 'replaceSnapshot'>;
+type Blobs = Pick<BlobStore, 'put' | 'has'>;
+
+interface RecordDeps {
   runs: Pick<RunStore, 'recordSnapshot'>;
   frameStream: Pick<FrameStream, 'notify'>;
   now: () => Date;
 }
 
+interface SnapshotDeps extends RecordDeps {
+  blobs: Blobs;
+  files: Pick<FileStore, 'replaceSnapshot'>;
+}
+
 /**
- * Stores a working directory: contents first, then the complete list. Entries over a limit and special files
- * are skipped, counted, and listed up to a bound. If the directory is gone, or a later sandbox exists,
- * the previous snapshot remains.
+ * Stores a working directory: contents first, then the complete list. If the directory is gone, or a
+ * later sandbox exists, the previous snapshot remains.
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
-  {
-    ref,
-    root,
-    maxFiles = limits.snapshot.maxFiles,
-  }: { ref: SnapshotRef; root: string; maxFiles?: number },
+  { ref, root, maxFiles }: { ref: SnapshotRef; root: string; maxFiles?: number },
 ): Promise<{ files: number; skipped: number }> {
-  if (!(await isFolder(root))) return { files: 0, skipped: 0 };
+  const found = await storeContents(deps.blobs, root, maxFiles);
+  if (found === null) return { files: 0, skipped: 0 };
+  failpoint('workspace.stored');
+  if (!(await deps.files.replaceSnapshot(ref, found.snapshot))) return { files: 0, skipped: 0 };
+  failpoint('workspace.listed');
+  await recordSnapshot(deps, ref, found);
+  return { files: found.snapshot.files.length, skipped: found.skippedCount };
+}
+
+interface StoredContents extends SkippedEntries {
+  snapshot: Snapshot;
+}
+
+/**
+ * Stores the contents of a directory's files. Entries over a limit and special files are skipped, counted,
+ * and listed up to a bound. Null if the directory is gone.
+ */
+export async function storeContents(
+  blobs: Blobs,
+  root: string,
+  maxFiles: number = limits.snapshot.maxFiles,
+): Promise<StoredContents | null> {
+  if (!(await isFolder(root))) return null;
   const list = createSkippedList();
   const tree = await readTree(root, { maxFiles, skipped: list });
-  const snapshot = await storeContents(deps.blobs, root, tree);
-  const { files, changed } = snapshot;
+  const { stored, changed: changedSince } = await storeBlobs(blobs, root, tree.files);
+  const changed = [...tree.changed, ...changedSince];
   for (const path of changed) list.add(path, 'changed while it was stored');
-  failpoint('workspace.stored');
-  if (!(await deps.files.replaceSnapshot(ref, snapshot))) return { files: 0, skipped: 0 };
-  failpoint('workspace.listed');
   const { skippedCount, skipped } = list;
-  const hasChanged = await deps.runs.recordSnapshot(ref, {
-    at: deps.now().toISOString(),
+  return { snapshot: { ...tree, files: stored, changed }, skippedCount, skipped };
+}
+
+/** Readers of the log are notified if other entries than before were skipped. */
+export async function recordSnapshot(
+  { runs, frameStream, now }: RecordDeps,
+  ref: SnapshotRef,
+  { snapshot: { files }, skippedCount, skipped }: StoredContents,
+): Promise<void> {
+  const hasChanged = await runs.recordSnapshot(ref, {
+    at: now().toISOString(),
     files: files.length,
     bytes: files.reduce((sum, { size }) => sum + size, 0),
     ...{ skippedCount, skipped },
   });
-  if (hasChanged) await deps.frameStream.notify(ref.runId);
-  return { files: files.length, skipped: skippedCount };
+  if (hasChanged) await frameStream.notify(ref.runId);
 }
 
 async function isFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => null);
   return stats !== null && stats.isDirectory();
-}
-
-async function storeContents(
-  blobs: SnapshotDeps['blobs'],
-  root: string,
-  tree: Snapshot,
-): Promise<Snapshot> {
-  const { stored, changed } = await storeBlobs(blobs, root, tree.files);
-  return { ...tree, files: stored, changed: [...tree.changed, ...changed] };
 }

@@ -7,6 +7,7 @@ import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { snapshotOf } from '../../../support/snapshot-of.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
@@ -41,8 +42,10 @@ async function endTurn(lease: SandboxLease, messageId: string): Promise<void> {
   spoolEnd += 1;
 }
 
-const save = async (lease: SandboxLease): Promise<void> =>
-  turns().markSnapshot(lease, await turns().clock());
+async function save(lease: SandboxLease): Promise<void> {
+  const state = { at: await turns().clock(), workspace: snapshotOf([]), transcript: null };
+  expect(await turns().saveState(lease, state)).toBe(true);
+}
 
 /** Its host is lost: the next sandbox starts from what was saved. */
 async function nextSandbox({ runId, generation }: SandboxLease): Promise<SandboxLease> {

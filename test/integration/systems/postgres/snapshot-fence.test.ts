@@ -48,18 +48,18 @@ async function nextSlot(after: number): Promise<number> {
   return slot.outcome === 'assigned' ? slot.generation : 0;
 }
 
+const stateOf = (file: FileEntry, transcript = file) => ({
+  ...{ at: new Date(), workspace: snapshotOf([file]), transcript: snapshotOf([transcript]) },
+});
+
 /** Everything that a sandbox stores. Returns whether it was accepted. */
-async function save(generation: number, name: string, lease?: Lease): Promise<boolean[]> {
+async function save(generation: number, name: string, lease?: Lease): Promise<boolean> {
   const of = { runId, generation, token: lease?.token ?? 0 };
-  const answers = [
-    await files().replaceSnapshot(of, snapshotOf([entry(name)])),
-    await turns().replaceTranscript(of, snapshotOf([entry(name)])),
-  ];
+  const isSaved = await turns().saveState(of, stateOf(entry(name)));
   const skipped = [{ path: name, reason: 'a socket' }];
   const record = { at: '', files: 1, bytes: 5, skippedCount: 1, skipped };
   await createRunStore(database.pool, testSealer).recordSnapshot(of, record);
-  await turns().markSnapshot(of, new Date());
-  return answers;
+  return isSaved;
 }
 
 async function stored() {
@@ -78,14 +78,14 @@ async function stored() {
 }
 
 test('a superseded sandbox changes no stored data', async () => {
-  expect(await save(1, 'first')).toEqual([true, true]);
+  expect(await save(1, 'first')).toBe(true);
   const before = await stored();
   expect(before).toMatchObject({ files: ['first'], transcript: ['first'], of: 'first' });
   expect(await nextSlot(1)).toBe(2);
-  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await save(1, 'late')).toBe(false);
   expect(await stored()).toEqual(before);
-  expect(await save(2, 'second')).toEqual([true, true]);
-  expect(await save(1, 'late')).toEqual([false, false]);
+  expect(await save(2, 'second')).toBe(true);
+  expect(await save(1, 'late')).toBe(false);
   expect(await stored()).toMatchObject({
     ...{ files: ['second'], transcript: ['second'], of: 'second' },
   });
@@ -93,8 +93,22 @@ test('a superseded sandbox changes no stored data', async () => {
 
 test('the next sandbox gets the stored files even if the snapshot was not recorded', async () => {
   expect(await files().listRespawn(runId)).toBeNull();
-  await files().replaceSnapshot({ runId, generation: 1 }, snapshotOf([entry('first')]));
+  await turns().saveState({ runId, generation: 1, token: 0 }, stateOf(entry('first')));
   expect(await files().listRespawn(runId)).toMatchObject({ files: [{ path: 'first' }] });
+});
+
+test('files and conversation are replaced together, or neither is', async () => {
+  expect(await save(1, 'first')).toBe(true);
+  const before = await stored();
+  const withoutContent = { ...entry('second'), sha256: 'f'.repeat(64) };
+  for (const state of [
+    stateOf(entry('second'), withoutContent),
+    stateOf(withoutContent, entry('second')),
+  ]) {
+    const saved = turns().saveState({ runId, generation: 1, token: 0 }, state);
+    await expect(saved).rejects.toThrow('foreign key');
+    expect(await stored()).toEqual(before);
+  }
 });
 
 test('storing waits for the claim of the next slot, and is then rejected', async () => {
@@ -105,7 +119,7 @@ test('storing waits for the claim of the next slot, and is then rejected', async
     const late = save(1, 'late');
     await untilWaiting();
     await giver.query('commit');
-    expect(await late).toEqual([false, false]);
+    expect(await late).toBe(false);
     expect(await stored()).toMatchObject({ files: [], transcript: [], of: null, savedAt: null });
   } finally {
     giver.release();
@@ -116,7 +130,7 @@ test("of a superseded and a current sandbox at once, the current one's files rem
   for (let generation = 1; generation <= 20; generation += 1) {
     const late = save(generation, `old-${generation}`);
     const next = nextSlot(generation).then((following) => save(following, `new-${generation}`));
-    expect(await next).toEqual([true, true]);
+    expect(await next).toBe(true);
     await late;
     const name = `new-${generation}`;
     expect(await stored()).toMatchObject({ files: [name], transcript: [name], of: name });
@@ -125,13 +139,13 @@ test("of a superseded and a current sandbox at once, the current one's files rem
 
 test('a host that lost the lease changes no stored data', async () => {
   const first = await takeLease();
-  expect(await save(1, 'first', first)).toEqual([true, true]);
+  expect(await save(1, 'first', first)).toBe(true);
   const before = await stored();
   const second = await takeLease();
-  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await save(1, 'late', first)).toBe(false);
   expect(await stored()).toEqual(before);
-  expect(await save(1, 'second', second)).toEqual([true, true]);
-  expect(await save(1, 'late', first)).toEqual([false, false]);
+  expect(await save(1, 'second', second)).toBe(true);
+  expect(await save(1, 'late', first)).toBe(false);
   expect(await stored()).toMatchObject({ files: ['second'], of: 'second' });
 });
 

@@ -18,6 +18,8 @@ import { setupScenario } from './setup-scenario.ts';
 const content = Buffer.from('hello');
 const sha256 = createHash('sha256').update(content).digest('hex');
 const modifiedAt = new Date('2027-01-02T03:04:05.678Z');
+/** Before every input file. */
+const at = new Date(0);
 
 const { database, scenario } = setupScenario();
 let runId: string;
@@ -28,7 +30,8 @@ beforeEach(async () => {
   ({ runId } = await scenario.session());
 });
 
-const of = () => ({ runId, generation: 1 });
+const of = () => ({ runId, generation: 1, token: 0 });
+const turns = () => createTurnStore(database.pool);
 const files = () => createFileStore(database.pool);
 const runs = () => createRunStore(database.pool, testSealer);
 const entry = (path: string, more: Partial<FileEntry> = {}): FileEntry => ({
@@ -38,7 +41,7 @@ const entry = (path: string, more: Partial<FileEntry> = {}): FileEntry => ({
 const link = (path: string, target = 'a') => ({ path, target, modifiedAt });
 const folder = (path: string, mode = 0o755) => ({ path, mode, modifiedAt });
 const store = (entries: FileEntry[], more: Partial<Snapshot> = {}) =>
-  files().replaceSnapshot(of(), snapshotOf(entries, more));
+  turns().saveState(of(), { at, workspace: snapshotOf(entries, more), transcript: null });
 const pathsOf = (entries: { path: string }[] = []) => entries.map(({ path }) => path);
 
 /** A file that a sandbox has received. */
@@ -92,12 +95,13 @@ describe('a snapshot', () => {
   });
 
   test('of a transcript keeps the previous version of a file that changed', async () => {
-    const turns = createTurnStore(database.pool);
-    const replace = (entries: FileEntry[], more: Partial<Snapshot> = {}) =>
-      turns.replaceTranscript({ ...of(), token: 0 }, snapshotOf(entries, more));
+    const replace = (entries: FileEntry[], more: Partial<Snapshot> = {}) => {
+      const transcript = snapshotOf(entries, more);
+      return turns().saveState(of(), { at, workspace: snapshotOf([]), transcript });
+    };
     await replace([entry('talk', { mode: 0o600 }), entry('old')]);
     await replace([entry('new')], { changed: ['talk'] });
-    expect(await turns.listTranscript(runId)).toEqual([
+    expect(await turns().listTranscript(runId)).toEqual([
       entry('new'),
       entry('talk', { mode: 0o600 }),
     ]);

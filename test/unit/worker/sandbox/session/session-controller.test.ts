@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Snapshot } from '../../../../../core/files/file-entry.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
+import type { SessionState } from '../../../../../systems/postgres/sessions/save-state.ts';
 import type { SandboxContext, SessionContext } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
@@ -59,17 +59,16 @@ test('the files of a session are stored after any other storing of the run, in t
   await mkdir(folders.workspace, { recursive: true });
   const mutex = createKeyedMutex();
   const stored: string[][] = [];
-  const replace = async (_of: unknown, { files }: Snapshot) =>
+  const saveState = async (_of: unknown, { workspace: { files } }: SessionState) =>
     stored.push(files.map(({ path }) => path)) > 0;
   const deps = {
     withFilesLock: mutex.runExclusive,
     now: () => new Date(),
     blobs: { has: async (contents: string[]) => new Set(contents) },
-    files: { replaceSnapshot: replace },
     runs: { recordSnapshot: async () => false },
     turns: {
       clock: async () => new Date(),
-      markSnapshot: async () => undefined,
+      saveState,
       releaseSandbox: async () => true,
     },
     notifications: { subscribeBestEffort: () => () => undefined },

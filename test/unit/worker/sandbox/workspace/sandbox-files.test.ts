@@ -7,6 +7,7 @@ import type { InputFile } from '../../../../../core/hosts/host-rpc.ts';
 import { createKeyedMutex } from '../../../../../lib/async/keyed-mutex.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
+import type { SupervisedSandbox } from '../../../../../worker/sandbox/supervised-sandbox.ts';
 import { createSandboxFiles } from '../../../../../worker/sandbox/workspace/sandbox-files.ts';
 
 const ref = { runId: randomUUID(), generation: 1 };
@@ -51,6 +52,19 @@ test('pending files are written once, and those that cannot be written are retur
   const unwritable = await files.writePendingFiles(session, randomUUID());
   expect(unwritable).toMatchObject([{ path: 'b/c' }]);
   expect(await files.writePendingFiles(session, randomUUID())).toEqual([]);
+});
+
+test('the files of a session are stored with its conversation', async () => {
+  const stored: string[] = [];
+  const sandbox = {
+    ...{ isLive: () => true, lease: session },
+    session: { save: async () => void stored.push(ref.runId) },
+  };
+  // the only members that are used
+  const sandboxes = { findByRun: () => sandbox as unknown as SupervisedSandbox };
+  const files = createSandboxFiles({} as SandboxDeps, sandboxes, createKeyedMutex());
+  expect(await files.storeAll(ref.runId)).toEqual({ outcome: 'stored' });
+  expect(stored).toEqual([ref.runId]);
 });
 
 test('a host that has lost its lease does not retry forever', async () => {
