@@ -23,7 +23,7 @@ export async function listRespawn(db: Db, runId: string): Promise<WorkspaceTree 
 
 /**
  * Input files that are not in the snapshot of run `$1`. If the agent has replaced a file by a folder
- * or the reverse, its version is kept.
+ * or the reverse, its version is kept. If a later input file needs the folder, the later one is.
  */
 const inputFilesSince = `
   select g.* from input_files g join sessions s on s.run_id = g.run_id
@@ -40,6 +40,11 @@ const inputFilesSince = `
     and not exists (
       select from run_folders f where f.run_id = $1
         and (f.path = g.path or starts_with(f.path, g.path || '/'))
+    )
+    and not exists (
+      select from input_files l where l.run_id = $1 and not l.is_pending
+        and l.modified_at > g.modified_at
+        and (starts_with(l.path, g.path || '/') or starts_with(g.path, l.path || '/'))
     )`;
 
 async function listFiles(db: Db, runId: string): Promise<FileEntry[]> {

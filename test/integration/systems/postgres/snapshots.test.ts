@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FileEntry, Snapshot } from '../../../../core/files/file-entry.ts';
 import { limits } from '../../../../core/limits.ts';
@@ -127,6 +128,15 @@ describe('an input file', () => {
     const restored = await files().listRespawn(runId);
     expect(pathsOf(restored?.files)).toEqual(['dir/new', 'x']);
     expect(pathsOf(restored?.folders)).toEqual(['dir', 'was-file']);
+  });
+
+  test('is not restored if a later one needs its path', async () => {
+    await store([]);
+    for (const path of ['a', 'a/b', 'c/d', 'c']) {
+      await give(path);
+      await sleep(2); // times are compared by the millisecond
+    }
+    expect(pathsOf((await files().listRespawn(runId))?.files)).toEqual(['a/b', 'c']);
   });
 
   test('conflicts with a folder of its name and with a link above it', async () => {
