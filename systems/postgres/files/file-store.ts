@@ -20,7 +20,7 @@ export function createFileStore(pool: Pool) {
   return {
     /**
      * Replaces all entries; their blobs must exist. Returns false and changes nothing if the run
-     * has a later sandbox, or if another host has the lease.
+     * has a later sandbox, if another host has the lease, or after retention has removed the files.
      */
     replaceSnapshot: (of: SnapshotRef, snapshot: Snapshot) => replaceSnapshot(pool, of, snapshot),
     /** Ordered by path, byte by byte. */

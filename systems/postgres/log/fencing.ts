@@ -7,15 +7,17 @@ export const leaseIsCurrent = (runId: string, token: string): string =>
     or exists (select from run_logs l where l.run_id = ${runId} and l.lease_token = ${token}))`;
 
 /**
- * Whether this is the run's last sandbox and its lease is current if it has one. It then remains the last one until
- * the transaction ends. The lease is checked after the row is locked, so that the next holder writes
- * after this one.
+ * Whether this is the run's last sandbox, its lease is current if it has one, and retention has not
+ * removed the run's files. All of that remains true until the transaction ends. The lease is checked
+ * after the row is locked, so that the next holder writes after this one.
  */
 export async function lockCurrentGeneration(
   db: Db,
   { runId, generation, token }: SnapshotRef,
 ): Promise<boolean> {
-  const lock = 'select from runs where id = $1 and generation = $2 for no key update';
+  const lock = `
+    select from runs where id = $1 and generation = $2 and files_purged_at is null
+    for no key update`;
   if ((await db.query(lock, [runId, generation])).rowCount !== 1) return false;
   const check = `select from runs r where r.id = $1 and ${leaseIsCurrent('r.id', '$2')}`;
   return (await db.query(check, [runId, token ?? null])).rowCount === 1;

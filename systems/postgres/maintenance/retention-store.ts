@@ -81,23 +81,36 @@ async function markLogPurged(db: Db, runId: string): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function purgeFiles(db: Db, retentionMs: number, of: 'run' | 'session'): Promise<number> {
+async function purgeFiles(pool: Pool, retentionMs: number, of: 'run' | 'session'): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
-  const { rowCount } = await db.query(
-    `with due as (
-       select id from runs
-       where ended_at is not null and files_purged_at is null and ${kind}
-         and ended_at < ${before('$1')}
-       order by ended_at limit 1
-     ),
-     files as (delete from run_files f using due where f.run_id = due.id),
-     links as (delete from run_links l using due where l.run_id = due.id),
-     folders as (delete from run_folders f using due where f.run_id = due.id),
-     transcripts as (delete from session_transcripts t using due where t.run_id = due.id)
-     update runs r set files_purged_at = db_clock() from due where r.id = due.id`,
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from runs
+     where ended_at is not null and files_purged_at is null and ${kind}
+       and ended_at < ${before('$1')}
+     order by ended_at limit 1`,
     [retentionMs],
   );
-  return rowCount ?? 0;
+  return rows[0] ? removeFiles(pool, rows[0].id) : 0;
+}
+
+/**
+ * A host may still be storing the files. It locks the run's row too: what it has stored is removed, and
+ * afterwards it stores nothing.
+ */
+function removeFiles(pool: Pool, runId: string): Promise<number> {
+  return inTransaction(pool, async (db) => {
+    const mark = `
+      update runs set files_purged_at = db_clock() where id = $1 and files_purged_at is null`;
+    const { rowCount } = await db.query(mark, [runId]);
+    await db.query(
+      `with files as (delete from run_files where run_id = $1),
+       links as (delete from run_links where run_id = $1),
+       folders as (delete from run_folders where run_id = $1)
+       delete from session_transcripts where run_id = $1`,
+      [runId],
+    );
+    return rowCount ?? 0;
+  });
 }
 
 async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {
