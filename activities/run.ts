@@ -1,11 +1,10 @@
 import { activityInfo } from '@temporalio/activity';
 import { failpoint } from '../core/failpoint.ts';
-import type { EndCause } from '../core/runs/end-cause.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
-import type { EndRunInput, RunActivities } from '../workflows/shared/activities.ts';
+import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
 import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
 import type { EvictIdleSession } from './evict-idle-session.ts';
 import { noCapacity } from './no-capacity.ts';
@@ -23,13 +22,13 @@ export function createRunActivities(
   evictIdleSession: EvictIdleSession,
 ): RunActivities {
   /** A second call changes nothing and returns the same result. */
-  async function endRun(end: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }> {
-    const { webhook, cause } = await deps.runs.endRun(end);
+  async function endRun(end: EndRunInput): Promise<EndRunResult> {
+    const { webhook, cause, hasUnstoredFiles } = await deps.runs.endRun(end);
     failpoint('end.committed');
     await deps.frameStream.notify(end.runId);
     await deps.frameStream.expire(end.runId);
     failpoint('end.notified');
-    return { webhook, cause };
+    return { webhook, cause, hasUnstoredFiles };
   }
 
   return {

@@ -74,7 +74,7 @@ export interface ApiDeps {
     | 'recordCause'
     | 'markDeleted'
     | 'markWorkflowStarted'
-    | 'findSkipped'
+    | 'findStoredFiles'
   >;
   sessions: Pick<SessionStore, 'open' | 'find' | 'list' | 'changeConfig'>;
   messages: Pick<

@@ -84,6 +84,7 @@ function serviceConfig(read: ServiceVariables, env: Environment) {
     workflowTimeouts: {
       noCapacityMs: read.NO_CAPACITY_TIMEOUT_MS,
       hostScheduleToStartMs: read.HOST_LOST_MS,
+      snapshotMs: read.SNAPSHOT_TIMEOUT_MS,
       idleMs: read.SESSION_IDLE_MS,
       attendedIdleMs: read.SESSION_ATTENDED_IDLE_MS,
       turnsPerHistory: read.SESSION_TURNS_PER_HISTORY,

@@ -105,6 +105,9 @@ export const serviceVariables = {
   NO_CAPACITY_TIMEOUT_MS: milliseconds(limits.run.noCapacityTimeoutMs).describe(
     'How long an admitted run waits for a slot.',
   ),
+  SNAPSHOT_TIMEOUT_MS: milliseconds(limits.snapshot.timeoutMs).describe(
+    'How long the end of a run waits until its files are stored.',
+  ),
   RECONCILE_EVERY_MS: milliseconds(limits.reconciler.everyMs).describe(
     'How often Postgres, Temporal and Docker are compared.',
   ),

@@ -1,3 +1,4 @@
+import type { StoredFiles } from './files/stored-files.ts';
 import { costUsdOf } from './metering/call-cost.ts';
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
@@ -7,13 +8,14 @@ interface FinishedRun {
   run: Run;
   end: RunEnd;
   finishedAt: Date;
+  files: StoredFiles | null;
 }
 
 /**
  * The body of `run.finished`, stored when the run ends, so that every attempt sends the same bytes. The
  * interface promises that its fields are never null.
  */
-export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
+export function webhookBody({ run, end, finishedAt, files }: FinishedRun): string {
   const error = errorOf(end);
   return JSON.stringify({
     runId: run.runId,
@@ -30,6 +32,7 @@ export function webhookBody({ run, end, finishedAt }: FinishedRun): string {
     costUsd: costUsdOf(run.spending),
     usage: run.usage,
     labels: run.labels,
+    files,
     ...(run.offlineModel ? { offlineModel: true } : {}),
   });
 }

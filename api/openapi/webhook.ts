@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
+import { storedFiles } from '../runs/stored-files.ts';
 import { runError } from '../schemas/run-error.ts';
 
 const retryDelays = new Intl.ListFormat('en-GB').format(
@@ -25,6 +26,7 @@ export const runFinishedBody = z
     costUsd,
     usage: runRecord.shape.usage,
     labels: z.record(z.string(), z.string()),
+    files: storedFiles,
     offlineModel: runRecord.shape.offlineModel,
   })
   .meta({ id: 'RunFinished' });

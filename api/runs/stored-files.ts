@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { ApiDeps } from '../deps.ts';
 
-/** The state of a run's stored files, in the read of a single run or session. */
+/** Part of the response for a single run or session. */
 export const storedFiles = z
   .object({
-    state: z.enum(['stored', 'partial']),
+    state: z.enum(['stored', 'partial', 'failed']),
     skippedCount: z.int().min(0),
     skipped: z
       .array(z.object({ path: z.string(), reason: z.string() }))
@@ -13,15 +12,5 @@ export const storedFiles = z
   .nullable()
   .meta({
     description:
-      'The last snapshot of the working directory. `partial`: some entries were not stored. Null if there is none.',
+      'State of the last snapshot of the working directory. `partial`: some entries were not stored. `failed`: the run has ended and its files could not be stored; its host retries until the retention time has passed. Null if there is no snapshot.',
   });
-
-export async function readStoredFiles(
-  { runs }: Pick<ApiDeps, 'runs'>,
-  runId: string,
-): Promise<z.infer<typeof storedFiles>> {
-  const found = await runs.findSkipped(runId);
-  if (found === null) return null;
-  const { skippedCount, skipped } = found;
-  return { state: skippedCount === 0 ? 'stored' : 'partial', skippedCount, skipped };
-}

@@ -42,7 +42,11 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     },
     stopSandbox: async () => end({ cause: 'exited', exitCode: 143 }),
     snapshotWorkspace: async () => ({ files: 1, skipped: 0 }),
-    endRun: async ({ cause }) => ({ webhook: false, cause: recorded ?? cause }),
+    endRun: async ({ cause, filesStored }) => ({
+      webhook: false,
+      cause: recorded ?? cause,
+      hasUnstoredFiles: filesStored === false,
+    }),
     deliverWebhook: async () => ({ status: 204 }),
     dropWebhook: async () => {},
     triggerScheduledRun: async () => ({ outcome: 'admitted' }),

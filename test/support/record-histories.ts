@@ -110,7 +110,7 @@ async function cancel(run: FakeRun, handle: RunHandle): Promise<void> {
 function webhookRetried(): FakeRun {
   const answers = [500, 204];
   return fakeRun({
-    endRun: async ({ cause }) => ({ webhook: true, cause }),
+    endRun: async ({ cause }) => ({ webhook: true, cause, hasUnstoredFiles: false }),
     deliverWebhook: async () => {
       const status = answers.shift() ?? 204;
       if (status !== 204) throw ApplicationFailure.retryable('the receiver answered 500');

@@ -123,7 +123,7 @@ describe('the webhook of a run', patiently, () => {
     expect(usage['outputTokens']).toBeGreaterThan(0);
     expectBody(post, {
       ...{ runId, agentStatus: 'idle', startedAt, finishedAt, exitCode: 0, result: 'done' },
-      ...{ costUsd, usage, labels: { who: 'Zoë €' } },
+      ...{ costUsd, usage, labels: { who: 'Zoë €' }, files: allStored },
     });
     await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
   });
@@ -142,7 +142,7 @@ describe('the webhook of a run', patiently, () => {
     expectBody(posts[0], {
       ...{ runId, flowId, agentStatus: 'error', startedAt: createdAt },
       ...{ finishedAt: settled.finishedAt, error: 'stopped_by_api', exitCode: null, result: null },
-      ...{ costUsd: null, usage: settled.usage, labels: {} },
+      ...{ costUsd: null, usage: settled.usage, labels: {}, files: null },
     });
     expect(new Set(Object.values(settled.usage))).toEqual(new Set([0]));
     await expectSigned(posts[0]?.headers['x-service-signature'], posts[0]?.body ?? '');
@@ -223,6 +223,7 @@ describe('the budget of a run', patiently, () => {
   });
 });
 
+const allStored = { state: 'stored', skippedCount: 0, skipped: [] };
 const aMoment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** Exactly the documented fields, in the documented order. */

@@ -91,10 +91,11 @@ async function finish(
   sandbox: HostedSandbox | null,
 ): Promise<{ cause: EndCause }> {
   const { runId, activities, report } = context;
-  if (sandbox !== null && outcome.kind === 'sandbox-ended')
-    await snapshot(context, sandbox, outcome.end);
+  const hasFiles = sandbox !== null && outcome.kind === 'sandbox-ended';
+  const filesStored = hasFiles && (await snapshot(context, sandbox, outcome.end));
   report({ phase: 'ending the run' });
-  const { webhook, cause } = await activities.endRun({ runId, ...outcome.end });
+  const ended = await activities.endRun({ runId, ...outcome.end, filesStored });
+  const { webhook, cause, hasUnstoredFiles: keepFolders } = ended;
   setEnded();
   report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
   const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
@@ -108,13 +109,16 @@ async function finish(
   return { cause };
 }
 
+/** False if it failed. That does not prevent the run's end: the host retries. */
 async function snapshot(
   { report }: RunContext,
   { host, ref }: HostedSandbox,
   end: RunEnd,
-): Promise<void> {
-  if (end.cause === 'deleted_by_api') return;
+): Promise<boolean> {
+  if (end.cause === 'deleted_by_api') return false;
   report({ phase: 'storing the workspace' });
-  // A failed snapshot does not prevent the run's end.
-  await host.snapshotWorkspace(ref).catch(() => {});
+  return host.snapshotWorkspace(ref).then(
+    () => true,
+    () => false,
+  );
 }

@@ -17,6 +17,16 @@ export interface HostSlot {
 /** The cause applies only if none was recorded before. */
 export interface EndRunInput extends RunEnd {
   runId: string;
+  /** Of a plain run: whether the final state of its working directory was stored. */
+  filesStored?: boolean;
+}
+
+export interface EndRunResult {
+  /** Whether the run has a webhook. */
+  webhook: boolean;
+  cause: EndCause;
+  /** The host needs the sandbox's folders until it has stored the files. */
+  hasUnstoredFiles: boolean;
 }
 
 /** `cancelled`: the run ended before the start. `superseded`: a later sandbox has replaced this one. */
@@ -63,7 +73,7 @@ export interface RunActivities {
   /** Records why the run is about to end. The first recorded cause stays. */
   recordCause(input: { runId: string; cause: EndCause; detail: string | null }): Promise<void>;
   /** Ends the run in one statement and claims its webhook. A second call returns the same result. */
-  endRun(input: EndRunInput): Promise<{ webhook: boolean; cause: EndCause }>;
+  endRun(input: EndRunInput): Promise<EndRunResult>;
   /** Makes one delivery attempt and throws if it fails. Returns at once if already delivered. */
   deliverWebhook(input: DeliverWebhookInput): Promise<{ status: number | null }>;
   /** Abandons the webhook after its last attempt. Has no effect if it was delivered. */

@@ -6,7 +6,6 @@ import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery, runParams, runWithPrompt } from '../run-schema.ts';
 import { runView } from '../run-view.ts';
-import { readStoredFiles } from '../stored-files.ts';
 
 const schema = {
   operationId: 'readRun',
@@ -21,7 +20,7 @@ export function readRun(app: App, deps: ApiDeps): void {
     const run = await loadRun(deps, request.params.runId, projectOf(request));
     const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
     const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
-    const files = await readStoredFiles(deps, run.runId);
+    const files = await deps.runs.findStoredFiles(run.runId);
     return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt, interactions, files } };
   });
 }

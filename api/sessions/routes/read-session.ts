@@ -1,7 +1,6 @@
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { noQuery } from '../../runs/run-schema.ts';
-import { readStoredFiles } from '../../runs/stored-files.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
 import { sessionParams, sessionWithFiles } from '../session-schema.ts';
@@ -18,7 +17,7 @@ const schema = {
 export function readSession(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
     const session = await loadSession(deps, request.params, projectOf(request));
-    const files = await readStoredFiles(deps, session.run.runId);
+    const files = await deps.runs.findStoredFiles(session.run.runId);
     return { data: { ...sessionView(session, deps.publicUrl), files } };
   });
 }

@@ -3,6 +3,8 @@
 // before the run, like every writer of a log, so that they cannot deadlock.
 
 import { failpoint } from '../../../core/failpoint.ts';
+import type { SkippedEntries } from '../../../core/files/file-entry.ts';
+import { storedFilesOf } from '../../../core/files/stored-files.ts';
 import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
 import { finalAgentStatus } from '../../../core/runs/final-agent-status.ts';
 import type { Run } from '../../../core/runs/run.ts';
@@ -14,12 +16,16 @@ import { type RunRow, runColumns, toRun } from './run-row.ts';
 
 export interface EndRunRequest extends RunEnd {
   runId: string;
+  /** Of a plain run: whether the final state of its working directory was stored. */
+  filesStored?: boolean;
 }
 
 interface RunEnded {
   /** Whether the run has a webhook; the same at every call. */
   webhook: boolean;
   cause: EndCause;
+  /** Whether the run's host still has to store its files. */
+  hasUnstoredFiles: boolean;
   run: Run;
 }
 
@@ -31,21 +37,29 @@ export async function endRun(
 ): Promise<RunEnded> {
   const ended = await inTransaction(pool, async (db) => {
     await closeLog(db, request.runId);
-    const { run: locked, now } = await lockRun(db, request.runId);
-    if (locked.endedAt !== null) return { isFirst: false, run: locked };
+    const { run: locked, now, ...stored } = await lockRun(db, request.runId);
+    if (locked.endedAt !== null) return { isFirst: false, run: locked, ...stored };
     const end = firstCause(locked, request);
     const run = withFinalAgentStatus(await failRemainingMessages(db, locked, errorOf(end)), end);
+    const hasUnstoredFiles = request.filesStored !== true && hasFilesToStore(run);
+    const files = storedFilesOf(stored.snapshot, hasUnstoredFiles);
     const body =
-      run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now }) : null;
-    return { isFirst: true, run: await writeEnd(db, run, { end, body, now }) };
+      run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now, files }) : null;
+    const written = await writeEnd(db, run, { end, body, now, hasUnstoredFiles });
+    return { isFirst: true, run: written, hasUnstoredFiles };
   });
   if (ended.isFirst) onEnded?.(ended.run);
-  return endedAs(ended.run);
+  return endedAs(ended);
 }
 
-function endedAs(run: Run): RunEnded {
+/** A session stores its files after every turn. Those of a deleted run cannot be read. */
+const hasFilesToStore = ({ sessionId, startedAt, deletedAt }: Run): boolean =>
+  sessionId === null && startedAt !== null && deletedAt === null;
+
+function endedAs({ run, hasUnstoredFiles }: Pick<RunEnded, 'run' | 'hasUnstoredFiles'>): RunEnded {
   if (run.endCause === null) throw new Error(`run ${run.runId} ended without a cause`);
-  return { webhook: run.webhook.state !== 'none', cause: run.endCause, run };
+  const webhook = run.webhook.state !== 'none';
+  return { webhook, cause: run.endCause, hasUnstoredFiles, run };
 }
 
 function firstCause(run: Run, requested: RunEnd): RunEnd {
@@ -83,9 +97,20 @@ async function failRemainingMessages(db: Db, run: Run, error: string | null): Pr
   };
 }
 
-async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> {
-  const { rows } = await db.query<RunRow & { now: Date }>(
-    `select ${runColumns}, l.last_seq, db_clock() as now
+interface LockedRun {
+  run: Run;
+  now: Date;
+  /** What the last snapshot left out; null if there is none. */
+  snapshot: SkippedEntries | null;
+  hasUnstoredFiles: boolean;
+}
+
+type LockedRow = RunRow & { now: Date; snapshot: string | null; hasUnstoredFiles: boolean };
+
+async function lockRun(db: Db, runId: string): Promise<LockedRun> {
+  const { rows } = await db.query<LockedRow>(
+    `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
+       r.has_unstored_files as "hasUnstoredFiles"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
@@ -93,14 +118,20 @@ async function lockRun(db: Db, runId: string): Promise<{ run: Run; now: Date }> 
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
-  return { run: toRun(row), now: row.now };
+  // Only `recordSnapshot` writes it.
+  const snapshot = row.snapshot === null ? null : (JSON.parse(row.snapshot) as SkippedEntries);
+  return { run: toRun(row), now: row.now, snapshot, hasUnstoredFiles: row.hasUnstoredFiles };
 }
 
-async function writeEnd(
-  db: Db,
-  run: Run,
-  { end, body, now }: { end: RunEnd; body: string | null; now: Date },
-): Promise<Run> {
+interface WrittenEnd {
+  end: RunEnd;
+  body: string | null;
+  now: Date;
+  hasUnstoredFiles: boolean;
+}
+
+async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
+  const { end, body, now, hasUnstoredFiles } = written;
   const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
     `with deleted_config as (delete from run_configs where run_id = $1),
@@ -110,10 +141,10 @@ async function writeEnd(
          end_cause_at = coalesce(end_cause_at, $2), agent_status = $8,
          webhook_state = case when $6::text is null then webhook_state else 'pending' end,
          webhook_delivery_id = case when $6 is null then null else gen_random_uuid() end,
-         webhook_body = $6
+         webhook_body = $6, has_unstored_files = $9
      where id = $1
      returning ${runColumns}, $7::bigint as last_seq`,
-    [...ending, body, run.lastSeq, run.agentStatus],
+    [...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} was deleted while it was ended`);
   failpoint('end.written');

@@ -1,4 +1,5 @@
 import type { SkippedEntries } from '../../../core/files/file-entry.ts';
+import { type StoredFiles, storedFilesOf } from '../../../core/files/stored-files.ts';
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { LabelChange } from '../../../core/runs/labels.ts';
 import type { AgentStatus, Run } from '../../../core/runs/run.ts';
@@ -74,8 +75,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
      */
     recordSnapshot: (of: SnapshotRef, snapshot: SnapshotRecord) =>
       recordSnapshot(pool, of, snapshot),
-    /** Null if no files were stored, and once they are removed. */
-    findSkipped: (runId: string) => findSkipped(pool, runId),
+    /** Null if there were no files to store, and once they are removed. */
+    findStoredFiles: (runId: string) => findStoredFiles(pool, runId),
   };
 }
 
@@ -186,10 +187,15 @@ async function recordSnapshot(
   return rows[0]?.hasChanged ?? false;
 }
 
-async function findSkipped(db: Db, runId: string): Promise<SkippedEntries | null> {
-  const text = 'select snapshot from runs where id = $1 and files_purged_at is null';
-  const { rows } = await db.query<{ snapshot: string | null }>(text, [runId]);
-  const snapshot = rows[0]?.snapshot ?? null;
+async function findStoredFiles(db: Db, runId: string): Promise<StoredFiles | null> {
+  const { rows } = await db.query<{ snapshot: string | null; hasUnstoredFiles: boolean }>(
+    `select snapshot, has_unstored_files as "hasUnstoredFiles" from runs
+     where id = $1 and files_purged_at is null`,
+    [runId],
+  );
+  if (!rows[0]) return null;
+  const { snapshot, hasUnstoredFiles } = rows[0];
   // Only `recordSnapshot` writes it.
-  return snapshot === null ? null : (JSON.parse(snapshot) as SnapshotRecord);
+  const last = snapshot === null ? null : (JSON.parse(snapshot) as SnapshotRecord);
+  return storedFilesOf(last, hasUnstoredFiles);
 }

@@ -232,6 +232,8 @@ create table runs (
   offline_model boolean not null default false,
   -- what the snapshot left out, and why; JSON text
   snapshot text,
+  -- of an ended run: the final state of the working directory is not stored, and its host retries
+  has_unstored_files boolean not null default false,
   -- set by retention, also when there was nothing to delete
   log_purged_at timestamptz,
   files_purged_at timestamptz,

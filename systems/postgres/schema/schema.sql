@@ -57,6 +57,7 @@ CREATE TABLE public.runs (
     webhook_redelivery_claimed_at timestamp with time zone,
     offline_model boolean DEFAULT false NOT NULL,
     snapshot text,
+    has_unstored_files boolean DEFAULT false NOT NULL,
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
     CONSTRAINT runs_agent_status_check CHECK ((agent_status = ANY (ARRAY['working'::text, 'idle'::text, 'waiting'::text, 'error'::text]))),

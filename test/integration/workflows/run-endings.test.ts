@@ -30,7 +30,7 @@ describe('a run whose agent ends', () => {
     const run = fakeRun({
       endRun: async (input) => {
         ends.push(input);
-        return { webhook: false, cause: input.cause };
+        return { webhook: false, cause: input.cause, hasUnstoredFiles: false };
       },
     });
     const handle = await fixture.startRun(run.activities);
@@ -39,20 +39,33 @@ describe('a run whose agent ends', () => {
     expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
   });
 
-  it('ends even if its workspace cannot be stored', async () => {
+  it.each([
+    ['ends even if its workspace cannot be stored, and keeps the folders', false],
+    ['removes the folders if its workspace was stored', true],
+  ])('%s', async (_, filesStored) => {
+    const inputs: unknown[] = [];
     const run = fakeRun({
       snapshotWorkspace: async () => {
+        if (filesStored) return { files: 1, skipped: 0 };
         throw ApplicationFailure.nonRetryable('disk is gone');
       },
+      endRun: async (input) => {
+        inputs.push(input);
+        return { webhook: false, cause: input.cause, hasUnstoredFiles: !filesStored };
+      },
+      removeSandbox: async (input) => void inputs.push(input),
     });
     const handle = await fixture.startRun(run.activities);
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
+    expect(inputs).toMatchObject([{ filesStored }, { keepFolders: !filesStored }]);
   });
 
   it('delivers the webhook that endRun has claimed', async () => {
-    const run = fakeRun({ endRun: async ({ cause }) => ({ webhook: true, cause }) });
+    const run = fakeRun({
+      endRun: async ({ cause }) => ({ webhook: true, cause, hasUnstoredFiles: false }),
+    });
     const handle = await fixture.startRun(run.activities);
     run.end({});
     await handle.result();
@@ -82,7 +95,7 @@ describe('a run that is stopped', () => {
   it('keeps the cause that was recorded with the request', async () => {
     const run = fakeRun({
       recordCause: async () => {},
-      endRun: async () => ({ webhook: false, cause: 'stopped_by_api' }),
+      endRun: async () => ({ webhook: false, cause: 'stopped_by_api', hasUnstoredFiles: false }),
     });
     const handle = await fixture.startRun(run.activities);
     await handle.signal('stop', { graceMs: 0 });
@@ -162,7 +175,7 @@ function delayedEnd(): { activities: Pick<Activities, 'endRun'>; letEnd(): void 
   });
   const endRun: Activities['endRun'] = async ({ cause }) => {
     await mayEnd;
-    return { webhook: false, cause };
+    return { webhook: false, cause, hasUnstoredFiles: false };
   };
   return { activities: { endRun }, letEnd: () => letEnd() };
 }

@@ -19,7 +19,7 @@ describe('a run that cannot start', () => {
       },
       endRun: async ({ cause, detail }) => {
         expect(detail).toBe('no such image');
-        return { webhook: false, cause };
+        return { webhook: false, cause, hasUnstoredFiles: false };
       },
     });
     const handle = await fixture.startRun(run.activities);
@@ -35,7 +35,7 @@ describe('a run that cannot start', () => {
       },
       endRun: async ({ cause, detail }) => {
         details.push(detail);
-        return { webhook: false, cause };
+        return { webhook: false, cause, hasUnstoredFiles: false };
       },
     });
     const handle = await fixture.startRun(run.activities, { timeouts: { startMs: 4_000 } });
@@ -47,7 +47,7 @@ describe('a run that cannot start', () => {
   it('does not follow a run that ended before its sandbox started', async () => {
     const run = fakeRun({
       startSandbox: async () => ({ outcome: 'cancelled' }),
-      endRun: async () => ({ webhook: false, cause: 'deleted_by_api' }),
+      endRun: async () => ({ webhook: false, cause: 'deleted_by_api', hasUnstoredFiles: false }),
     });
     const handle = await fixture.startRun(run.activities);
     expect(await handle.result()).toEqual({ cause: 'deleted_by_api' });
@@ -60,7 +60,7 @@ describe('a run that cannot start', () => {
       claimSlot: everyHostFull,
       endRun: async ({ cause, detail }) => {
         details.push(detail);
-        return { webhook: false, cause };
+        return { webhook: false, cause, hasUnstoredFiles: false };
       },
     });
     const handle = await fixture.startRun(run.activities, {

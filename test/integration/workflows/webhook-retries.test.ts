@@ -49,7 +49,7 @@ describe('the webhook', () => {
 
   it('never fails the run that it reports', async () => {
     const run = fakeRun({
-      endRun: async ({ cause }) => ({ webhook: true, cause }),
+      endRun: async ({ cause }) => ({ webhook: true, cause, hasUnstoredFiles: false }),
       deliverWebhook: async () => {
         throw ApplicationFailure.nonRetryable('blocked');
       },

@@ -37,7 +37,7 @@ function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
     },
     endRun: async (end: EndRunInput) => {
       ended.push(end);
-      return { webhook: true, cause: end.cause };
+      return { webhook: true, cause: end.cause, hasUnstoredFiles: false };
     },
     logger: pino({ enabled: false }),
     now: () => new Date(1_700_000_000_999),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { runFinishedBody } from '../../../api/openapi/webhook.ts';
+import type { StoredFiles } from '../../../core/files/stored-files.ts';
 import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
 import { noUsage, type Run } from '../../../core/runs/run.ts';
 import { signatureBase, webhookBody, webhookHeaders } from '../../../core/webhook.ts';
@@ -23,9 +24,15 @@ const run = admittedRun({
   hostId: null,
   lastSeq: 7,
 });
+const stored = { state: 'stored', skippedCount: 0, skipped: [] } as const satisfies StoredFiles;
 const finishedAt = new Date('2026-11-21T10:00:05.006Z');
 const bodyOf = (cause: EndCause, change: Partial<Run> = {}, detail: string | null = null) =>
-  webhookBody({ run: { ...run, ...change }, end: { cause, detail, exitCode: 3 }, finishedAt });
+  webhookBody({
+    run: { ...run, ...change },
+    end: { cause, detail, exitCode: 3 },
+    finishedAt,
+    files: stored,
+  });
 
 describe('the body', () => {
   test('has the interface’s fields, then added ones', () => {
@@ -44,6 +51,7 @@ describe('the body', () => {
         costUsd: 0.5,
         usage: noUsage,
         labels: { team: 'a' },
+        files: { state: 'stored', skippedCount: 0, skipped: [] },
       }),
     );
   });

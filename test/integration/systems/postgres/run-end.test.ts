@@ -36,8 +36,9 @@ describe('the end', () => {
     const { runId } = await scenario.run({ callbackUrl, labels: { a: '1' } });
     await runs().markStarted(runId, 1, 'idle');
     const before = await runs().find(runId);
-    const ended = await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 3 });
-    expect(ended).toMatchObject({ webhook: true, cause: 'exited' });
+    const exited = { cause: 'exited', detail: null, exitCode: 3 } as const;
+    const ended = await runs().endRun({ runId, ...exited, filesStored: true });
+    expect(ended).toMatchObject({ webhook: true, cause: 'exited', hasUnstoredFiles: false });
     expect(ended.run).toEqual({
       ...before,
       status: 'sleep',
@@ -49,8 +50,7 @@ describe('the end', () => {
     expect(await runs().find(runId)).toEqual(ended.run);
     expect(await configs().read({ runId, generation: 1 })).toBeNull();
     const finishedAt = ended.run.endedAt ?? new Date(0);
-    const end = { cause: 'exited', detail: null, exitCode: 3 } as const;
-    const body = webhookBody({ run: ended.run, end, finishedAt });
+    const body = webhookBody({ run: ended.run, end: exited, finishedAt, files: null });
     expect(await webhookOf(runId)).toEqual({ state: 'pending', body, id: expect.any(String) });
     expect(JSON.parse(body)).toMatchObject({ error: 'Process exited with code 3' });
   });
@@ -171,5 +171,60 @@ describe('the end', () => {
     expect(await runs().find(runId)).toEqual(before);
     expect(await configs().read({ runId, generation: 1 })).not.toBeNull();
     expect(await createFrameStore(database.pool).takeLease(runId, 'host', 1_000)).not.toBeNull();
+  });
+});
+
+describe('the files of a run at its end', () => {
+  const completed = { cause: 'completed', detail: null, exitCode: 0 } as const;
+  const failed = { state: 'failed', skippedCount: 0, skipped: [] };
+
+  async function started(hostId: string = randomUUID()): Promise<string> {
+    const { runId } = await scenario.run({ callbackUrl });
+    await database.pool.query('update runs set host_id = $2 where id = $1', [runId, hostId]);
+    await runs().markStarted(runId, 1, 'idle');
+    return runId;
+  }
+
+  /** In the record and in the webhook. */
+  async function filesOf(runId: string) {
+    const { body } = await webhookOf(runId);
+    return [await runs().findStoredFiles(runId), JSON.parse(body).files];
+  }
+
+  test('are failed if they were not stored, and needed on the host', async () => {
+    const hostId = randomUUID();
+    const runId = await started(hostId);
+    const ends = [{ filesStored: false }, { filesStored: true }];
+    for (const given of ends) {
+      const ended = await runs().endRun({ runId, ...completed, ...given });
+      expect(ended).toMatchObject({ cause: 'completed', hasUnstoredFiles: true });
+    }
+    expect(await filesOf(runId)).toEqual([failed, failed]);
+    const needed = { runId, generation: 1, hasUnstoredFiles: true };
+    expect(await runs().neededOnHost(hostId)).toEqual([needed]);
+    expect(await runs().neededOnHost(randomUUID())).toEqual([]);
+
+    await runs().markDeleted(runId);
+    expect(await runs().neededOnHost(hostId)).toEqual([]);
+  });
+
+  test('are failed if the workflow that would have stored them is gone', async () => {
+    const runId = await started();
+    expect(await runs().endRun({ runId, ...completed })).toMatchObject({ hasUnstoredFiles: true });
+  });
+
+  test('are none if the run was not started, was deleted, or left nothing to store', async () => {
+    const { runId: unstarted } = await scenario.run({ callbackUrl });
+    await runs().endRun({ runId: unstarted, ...completed, filesStored: false });
+    expect(await filesOf(unstarted)).toEqual([null, null]);
+    const hostId = randomUUID();
+    const deleted = await started(hostId);
+    await runs().markDeleted(deleted);
+    await runs().endRun({ runId: deleted, ...completed, filesStored: false });
+    expect(await filesOf(deleted)).toEqual([null, null]);
+    const empty = await started(hostId);
+    await runs().endRun({ runId: empty, ...completed, filesStored: true });
+    expect(await filesOf(empty)).toEqual([null, null]);
+    expect(await runs().neededOnHost(hostId)).toEqual([]);
   });
 });

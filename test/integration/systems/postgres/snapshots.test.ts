@@ -10,6 +10,7 @@ import { limits } from '../../../../core/limits.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../../../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../../../../systems/postgres/files/flow-file-store.ts';
+import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -161,9 +162,9 @@ describe('entries that a snapshot left out', () => {
   };
 
   test('are announced when they change, and recorded each time', async () => {
-    expect(await runs().findSkipped(runId)).toBeNull();
+    expect(await runs().findStoredFiles(runId)).toBeNull();
     expect(await record()).toBe(false);
-    expect(await runs().findSkipped(runId)).toMatchObject({ skippedCount: 0, skipped: [] });
+    expect(await runs().findStoredFiles(runId)).toMatchObject({ skippedCount: 0, skipped: [] });
     expect([await record('a'), await record('a'), await record('a', 'b\n"')]).toEqual([
       true,
       false,
@@ -183,7 +184,7 @@ describe('entries that a snapshot left out', () => {
   test('are recorded without an event once the log is final', async () => {
     await database.pool.query('update run_logs set is_final = true where run_id = $1', [runId]);
     expect(await record('a')).toBe(false);
-    expect(await runs().findSkipped(runId)).toMatchObject({ skippedCount: 1 });
+    expect(await runs().findStoredFiles(runId)).toMatchObject({ skippedCount: 1 });
     expect(await events()).toEqual([]);
   });
 
@@ -192,6 +193,41 @@ describe('entries that a snapshot left out', () => {
     await database.pool.query('update runs set files_purged_at = db_clock() where id = $1', [
       runId,
     ]);
-    expect(await runs().findSkipped(runId)).toBeNull();
+    expect(await runs().findStoredFiles(runId)).toBeNull();
+  });
+});
+
+describe('a run that ended without its final snapshot', () => {
+  const final = () => ({ runId, generation: 1 });
+  const storeFinal = () => files().replaceSnapshot(final(), snapshotOf([entry('a')]));
+  const record = (token?: number) =>
+    runs().recordSnapshot(
+      { ...final(), ...(token === undefined ? {} : { token }) },
+      { at: modifiedAt.toISOString(), files: 1, bytes: 5, skippedCount: 0, skipped: [] },
+    );
+  const state = async () => (await runs().findStoredFiles(runId))?.state;
+  beforeEach(async () => {
+    ({ runId } = await scenario.run({}));
+    await runs().markStarted(runId, 1, 'idle');
+    await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  });
+
+  test('has its files stored by that snapshot, and by no earlier one', async () => {
+    expect(await state()).toBe('failed');
+    await record(0);
+    expect(await state()).toBe('failed');
+    await record();
+    expect(await state()).toBe('stored');
+  });
+
+  test('has no files after its retention time, even if a host stores them at that moment', async () => {
+    const retention = createRetentionStore(database.pool);
+    expect(await storeFinal()).toBe(true);
+    const storing = Array.from({ length: 10 }, () => storeFinal());
+    while ((await retention.runFiles(-1_000)) > 0);
+    await Promise.all(storing);
+    expect(await storeFinal()).toBe(false);
+    const { rows } = await database.pool.query('select from run_files where run_id = $1', [runId]);
+    expect(rows).toEqual([]);
   });
 });

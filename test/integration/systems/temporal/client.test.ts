@@ -196,7 +196,8 @@ describe('listing workflows since a time', () => {
 });
 
 describe('counting webhook attempts', () => {
-  const withWebhook = async () => ({ webhook: true, cause: 'completed' }) as const;
+  const withWebhook = async () =>
+    ({ webhook: true, cause: 'completed', hasUnstoredFiles: false }) as const;
 
   it.each([
     ['was in progress', () => new Promise<never>(() => {}), 1],

@@ -16,7 +16,10 @@ begin
   if not found or log.lease_token <> p_token then
     return false;
   end if;
-  update runs r set snapshot = p_snapshot where r.id = p_run_id;
+  -- With a token, the agent may have changed the files since.
+  update runs r
+    set snapshot = p_snapshot, has_unstored_files = r.has_unstored_files and p_token is not null
+    where r.id = p_run_id;
   if log.is_final
     or before ->> 'skippedCount' = after ->> 'skippedCount'
     and (before -> 'skipped')::text = (after -> 'skipped')::text
