@@ -16,7 +16,7 @@ export interface SandboxSupervisor {
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
-  remove(ref: SandboxRef): Promise<void>;
+  remove(ref: SandboxRef, options: { keepFolders: boolean }): Promise<void>;
 }
 
 export function createSandboxActivities(supervisor: SandboxSupervisor): HostActivities {
@@ -48,7 +48,8 @@ export function createSandboxActivities(supervisor: SandboxSupervisor): HostActi
     snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.snapshot(ref)),
 
     /** A second call removes what the first has left, if anything. */
-    removeSandbox: (ref) => withHeartbeat(() => supervisor.remove(ref)),
+    removeSandbox: ({ keepFolders = false, ...ref }) =>
+      withHeartbeat(() => supervisor.remove(ref, { keepFolders })),
   };
 }
 

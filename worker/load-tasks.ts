@@ -59,7 +59,8 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
       temporalIdentity,
       retention: createRetentionStore(pool),
       listSandboxes: sandboxes.list,
-      removeSandbox: supervisor.remove,
+      // `removeOrphanedFolders` removes its folders unless they have files to store.
+      removeSandbox: (ref) => supervisor.remove(ref, { keepFolders: true }),
       removeOrphanedFolders: supervisor.removeOrphanedFolders,
       thresholds: reconcilerThresholds(times.reconcileEveryMs, host),
       retentionTimes: config.retention,

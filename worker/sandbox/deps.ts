@@ -37,6 +37,7 @@ export interface SandboxDeps {
     | 'recordCause'
     | 'activeOnHost'
     | 'recordSnapshot'
+    | 'neededOnHost'
   >;
   configs: Pick<RunConfigStore, 'read' | 'acknowledge'>;
   flows: Pick<FlowStore, 'readSecrets'>;

@@ -15,6 +15,7 @@ import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeEarlierSandboxes, removeSandbox } from './stop/remove-sandbox.ts';
 import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.ts';
 import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
+import { createUnstoredFiles, type UnstoredFiles } from './workspace/unstored-files.ts';
 
 export interface Supervisor {
   /** Throws SandboxStartError. A second call finds the sandbox that the first has started. */
@@ -31,11 +32,14 @@ export interface Supervisor {
   /** Interrupts the turn of this message, or the current turn. No effect after its end. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   files: Pick<SandboxFiles, 'store' | 'storeAll' | 'write'>;
-  /** Removes the container, its socket and its folders. Safe to repeat. */
-  remove(ref: SandboxRef): Promise<void>;
+  /** Removes the container, its socket and, unless they are needed, its folders. Safe to repeat. */
+  remove(ref: SandboxRef, options?: { keepFolders: boolean }): Promise<void>;
   /** Adopts the sandboxes that a previous process of this host left, and removes orphaned ones. */
   adoptExisting(): Promise<void>;
-  /** Removes the folders of sandboxes whose runs have ended and whose containers are gone. */
+  /**
+   * Removes the folders of sandboxes whose runs have ended and whose containers are gone. If the files of a
+   * run are not stored, its folders remain and storing is retried in the background.
+   */
   removeOrphanedFolders(): Promise<void>;
   live(): SandboxRef[];
   /** Detaches from all sandboxes. Containers keep running. */
@@ -50,8 +54,9 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     withFilesLock: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
   };
   const files = createSandboxFiles(deps, sandboxes, mutex);
+  const unstoredFiles = createUnstoredFiles(deps, files.snapshot);
   const closing = new AbortController();
-  const state: SupervisorState = { deps, sandboxes, mutex, files, closing: closing.signal };
+  const state = { deps, sandboxes, mutex, files, unstoredFiles, closing: closing.signal };
   const exits = deps.sandboxes.watchExits(({ runId }) => sandboxes.findByRun(runId)?.hintExit());
   return {
     start: (ref) => start(state, ref),
@@ -67,7 +72,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     runTurn: (ref, signal) => runTurn(state, ref, signal),
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
-    remove: (ref) => remove(state, ref),
+    remove: (ref, options) => remove(state, ref, options),
     adoptExisting: () => adoptExistingSandboxes(deps, (ref) => findOrAdopt(state, ref)),
     removeOrphanedFolders: () => removeOrphanedFolders(state),
     live: () =>
@@ -78,6 +83,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     async close() {
       closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
+      await unstoredFiles.close();
       await mutex.drain();
       await Promise.all(sandboxes.all().map((sandbox) => sandbox.close()));
     },
@@ -89,6 +95,7 @@ interface SupervisorState {
   sandboxes: SandboxRegistry;
   mutex: KeyedMutex;
   files: SandboxFiles;
+  unstoredFiles: UnstoredFiles;
   /** Aborted at shutdown. From then on nothing is adopted, because nothing would release it. */
   closing: AbortSignal;
 }
@@ -178,22 +185,29 @@ async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): P
   if ('ended' in found) await found.stop(graceMs);
 }
 
-function remove({ deps, sandboxes, mutex }: SupervisorState, ref: SandboxRef): Promise<void> {
+function remove(
+  { deps, sandboxes, mutex }: SupervisorState,
+  ref: SandboxRef,
+  { keepFolders } = { keepFolders: false },
+): Promise<void> {
   return mutex.runExclusive(ref.runId, async () => {
     const sandbox = sandboxes.findByRun(ref.runId);
     const isOtherGeneration = sandbox !== null && sandbox.ref.generation !== ref.generation;
     if (!isOtherGeneration) await sandboxes.detach(ref.runId);
     // A snapshot in progress must not lose the files that it lists.
-    const removeFiles = () => removeSandbox(deps, ref, { keepSocket: isOtherGeneration });
+    const keep = { keepSocket: isOtherGeneration, keepFolders };
+    const removeFiles = () => removeSandbox(deps, ref, keep);
     await deps.withFilesLock(ref.runId, removeFiles);
     if (!isOtherGeneration) await deps.frameStream.expire(ref.runId);
   });
 }
 
 async function removeOrphanedFolders(state: SupervisorState): Promise<void> {
-  const { folders, isOrphaned } = await findOrphans(state.deps);
-  for (const { ref } of state.sandboxes.all()) if (isOrphaned(ref)) await remove(state, ref);
+  const { folders, unstored, isOrphaned } = await findOrphans(state.deps);
+  for (const { ref } of state.sandboxes.all())
+    if (isOrphaned(ref)) await remove(state, ref, { keepFolders: true });
   await removeFolders(state.deps, folders);
+  if (!state.closing.aborted) state.unstoredFiles.storeNext(unstored);
 }
 
 /** The result of the work, or a rejection at the signal. The work continues. */

@@ -99,7 +99,7 @@ async function finish(
   setEnded();
   report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
   const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
-  const removal = isRemovable ? sandbox.host.removeSandbox(sandbox.ref) : null;
+  const removal = isRemovable ? sandbox.host.removeSandbox({ ...sandbox.ref, keepFolders }) : null;
   const delivery = { runId, firstAttempt: 1 };
   await Promise.all([
     webhook ? deliverOrDrop(activities, delivery) : null,

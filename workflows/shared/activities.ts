@@ -108,8 +108,8 @@ export interface HostActivities {
   runTurn(ref: SandboxRef): Promise<TurnOutcome>;
   /** Ends the turn of the message, or the current turn without a message id. */
   interruptTurn(input: SandboxRef & InterruptPayload): Promise<void>;
-  /** Removes the container, its socket and its folders. Has no effect if they are gone. */
-  removeSandbox(ref: SandboxRef): Promise<void>;
+  /** Removes the container, its socket and its folders unless they are needed. Safe to repeat. */
+  removeSandbox(input: SandboxRef & { keepFolders?: boolean }): Promise<void>;
 }
 
 /**

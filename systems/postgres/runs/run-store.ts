@@ -69,6 +69,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** Throws if there is no such run. */
     triggerFields: (runId: string) => readTriggerFields(pool, runId),
     activeOnHost: (hostId: string) => activeOnHost(pool, hostId),
+    /** The sandboxes whose folders the host needs. */
+    neededOnHost: (hostId: string) => neededOnHost(pool, hostId),
     /**
      * Whether the snapshot left out other entries than the last one: the log has a frame about it.
      * Changes nothing if the run has a later sandbox, or if another host has the lease.
@@ -174,6 +176,25 @@ async function activeOnHost(db: Db, hostId: string): Promise<Run[]> {
   const text = `${selectRuns} where r.host_id = $1 and occupies_slot(r) order by r.created_at, r.id`;
   const { rows } = await db.query<RunRow>(text, [hostId]);
   return rows.map(toRun);
+}
+
+/** Of an active run, or of an ended one whose files are not stored. */
+interface NeededSandbox {
+  runId: string;
+  generation: number;
+  hasUnstoredFiles: boolean;
+}
+
+async function neededOnHost(db: Db, hostId: string): Promise<NeededSandbox[]> {
+  const { rows } = await db.query<NeededSandbox>(
+    `select r.id as "runId", r.generation, false as "hasUnstoredFiles" from runs r
+     where r.host_id = $1 and occupies_slot(r)
+     union all
+     select id, generation, true from runs
+     where host_id = $1 and has_unstored_files and files_purged_at is null and deleted_at is null`,
+    [hostId],
+  );
+  return rows;
 }
 
 async function recordSnapshot(

@@ -258,6 +258,8 @@ create index runs_with_files on runs (ended_at)
   where ended_at is not null and files_purged_at is null and session_id is null;
 create index sessions_with_files on runs (ended_at)
   where ended_at is not null and files_purged_at is null and session_id is not null;
+create index runs_with_unstored_files on runs (host_id)
+  where has_unstored_files and files_purged_at is null;
 create index runs_deleted on runs (deleted_at) where deleted_at is not null;
 
 -- Apart from the runs: a deleted run still counts towards the quota.

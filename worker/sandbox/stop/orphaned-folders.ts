@@ -1,5 +1,5 @@
-// Folders of sandboxes whose runs have ended, and which could not be removed then. Folders are listed before
-// runs and containers, so that a folder which is created meanwhile is not among them.
+// Folders of sandboxes whose runs have ended, and which were not removed then. Folders are listed before runs
+// and containers, so that a folder which is created meanwhile is not among them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
 interface Orphans {
   folders: string[];
+  /** Of ended runs whose files are not stored. Their folders are needed, and nothing writes any more. */
+  unstored: SandboxRef[];
   /** True if neither an active run nor a container needs this sandbox. */
   isOrphaned(ref: SandboxRef): boolean;
 }
@@ -18,12 +20,19 @@ export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
   const { dataDir, hostId } = deps;
   const found = await Promise.all([pathsIn(join(dataDir, 'r')), pathsIn(join(dataDir, 's'))]);
   const containers = (await deps.sandboxes.list()).filter((one) => one.hostId === hostId);
-  const needed = [...(await deps.runs.activeOnHost(hostId)), ...containers];
-  const neededKeys = new Set(needed.map(sandboxKey));
-  const neededPaths = new Set(needed.flatMap((ref) => pathsOf(dataDir, ref)));
+  const needed = await deps.runs.neededOnHost(hostId);
+  const inUse = [...needed.filter(({ hasUnstoredFiles }) => !hasUnstoredFiles), ...containers];
+  const keysInUse = new Set(inUse.map(sandboxKey));
+  const isOrphaned = (ref: SandboxRef): boolean => !keysInUse.has(sandboxKey(ref));
+  const unstored = needed.filter(isOrphaned);
+  const folders = found.flat();
+  const rootOf = (ref: SandboxRef): string => foldersOf(dataDir, ref).root;
+  const pathsInUse = inUse.flatMap((ref) => [rootOf(ref), foldersOf(dataDir, ref).socket]);
+  const neededPaths = new Set([...pathsInUse, ...unstored.map(rootOf)]);
   return {
-    folders: found.flat().filter((path) => !neededPaths.has(path)),
-    isOrphaned: (ref) => !neededKeys.has(sandboxKey(ref)),
+    folders: folders.filter((path) => !neededPaths.has(path)),
+    unstored: unstored.filter((ref) => folders.includes(rootOf(ref))),
+    isOrphaned,
   };
 }
 
@@ -46,9 +55,4 @@ export function sandboxKey({ runId, generation }: SandboxRef): string {
 async function pathsIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.map((name) => join(folder, name));
-}
-
-function pathsOf(dataDir: string, ref: SandboxRef): string[] {
-  const { root, socket } = foldersOf(dataDir, ref);
-  return [root, socket];
 }

@@ -14,14 +14,14 @@ import { findContainer } from '../start/adopt-sandbox.ts';
 export async function removeSandbox(
   deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir' | 'ledger' | 'modelPrices' | 'now'>,
   ref: SandboxRef,
-  { keepSocket }: { keepSocket: boolean },
+  { keepSocket, keepFolders }: { keepSocket: boolean; keepFolders: boolean },
 ): Promise<void> {
   const container = await findContainer(deps, ref);
   if (container !== null) await deps.sandboxes.remove(container.containerId);
   failpoint('remove.container');
   const { root, socket } = foldersOf(deps.dataDir, ref);
   await recordJournaledCalls(deps, root);
-  await removeTree(root);
+  if (!keepFolders) await removeTree(root);
   failpoint('remove.folders');
   if (keepSocket) return;
   await removeTree(socket);

@@ -140,7 +140,7 @@ test('removes what is left of a run without a container once the run has ended',
   await supervisor.removeOrphanedFolders();
   expect(await readdir(join(fixture.dataDir, 'r'))).toHaveLength(2);
 
-  await createRunStore(database.pool, testSealer).endRun({ runId: taken.runId, ...end });
+  await fixture.runs.endRun({ runId: taken.runId, ...end, filesStored: true });
   await supervisor.removeOrphanedFolders();
   const short = living.runId.replaceAll('-', '').slice(0, 12);
   expect(await readdir(join(fixture.dataDir, 'r'))).toEqual([`${short}-1`]);
