@@ -10,12 +10,15 @@ import {
 } from '../systems/postgres/hosts/host-lease-store.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
+import { createLossStore } from '../systems/postgres/hosts/known-database.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
+import { purgeRuns } from '../systems/redis/purge-runs.ts';
 import { connect, sandboxStores } from './connect.ts';
 import { exitHostIdTaken } from './host/claim-host.ts';
+import { createLossDetector } from './host/detect-loss.ts';
 import type { HeartbeatOptions } from './host/heartbeat.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
@@ -115,13 +118,22 @@ function registrationOf(
   { lease, pool, ...options }: Registration,
 ) {
   const leases = createHostLeaseStore(pool);
+  const losses = createLossDetector({
+    losses: createLossStore(pool),
+    hostId: lease.hostId,
+    dataDir: config.dataDir,
+    purgeStreams: () => purgeRuns({ ...config.redis, instance: config.instance }),
+    logger,
+  });
   const leaseMs = 2 * host.renewMs;
   const { capacity, hostName: name, hostModel: model, dataDir } = config;
   return {
+    losses,
     // The heartbeat begins only after the adoption.
     claim: { leases, lease, leaseMs: host.staleMs, watchMs: leaseMs, logger },
     heartbeat: {
       ...options,
+      losses,
       hosts: createHostStore(pool),
       host: { ...lease, leaseMs, name, capacity, model },
       everyMs: host.renewMs,

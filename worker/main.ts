@@ -70,7 +70,11 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
   const until = { signal, onFailure: logUnavailable };
 
   // An agent gives up on an unresponsive socket after three minutes.
-  await retryUntilAborted(() => local.supervisor.adoptExisting(), until).catch(ignoreAbort(signal));
+  const adopt = async (): Promise<void> => {
+    await local.losses.check(signal);
+    await local.supervisor.adoptExisting();
+  };
+  await retryUntilAborted(adopt, until).catch(ignoreAbort(signal));
   const answering = serveHostRpc(local.rpc, signal);
   const taskWorkers = await loadTasks(worker, local);
   // A host of another Temporal sends no heartbeat, so nothing is placed on it.

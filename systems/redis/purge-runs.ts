@@ -8,7 +8,7 @@ export async function purgeRuns({
   instance,
   ...address
 }: RedisAddress & { instance: string }): Promise<void> {
-  const name = `${instance}-cli`;
+  const name = `${instance}-purge`;
   const redis = connectRedis({ ...address, name, onError: () => undefined });
   try {
     await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { sleep } from '../../lib/async/sleep.ts';
 import { withTimeout } from '../../lib/async/timeout.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { type ClockReading, readClocks } from './clocks.ts';
+import type { LossDetector } from './detect-loss.ts';
 import { createModelLog } from './model-log.ts';
 
 export interface HeartbeatOptions {
@@ -17,6 +18,7 @@ export interface HeartbeatOptions {
     owner: string;
     leaseMs: number;
   };
+  losses: LossDetector;
   /** Null until the first probe. */
   lastHealth(): HostHealth | null;
   logger: Logger;
@@ -36,8 +38,9 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
   while (!signal.aborted) {
     const sentAt = readClocks();
     try {
-      const host = await options.hosts.renew({ ...options.host, report: options.lastHealth() });
-      if (host === null) return options.onTaken();
+      const renewed = await renew(options, signal);
+      if (renewed === 'taken') return options.onTaken();
+      if (renewed === 'loss') continue;
       logModel(renewed.offersModel);
       for (const notify of options.onRenewed) notify(sentAt);
     } catch (err) {
@@ -46,6 +49,14 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
     await sleep(options.everyMs, signal);
   }
   await markStopped(options);
+}
+
+/** `loss`: the database had lost commits, and they are recorded. The next heartbeat can be sent. */
+async function renew({ hosts, host, losses, lastHealth }: HeartbeatOptions, signal: AbortSignal) {
+  const renewed = await hosts.renew({ ...host, report: lastHealth(), known: losses.known() });
+  if (renewed === null) return (await losses.check(signal)) ? 'loss' : 'taken';
+  void losses.remember(renewed.known); // a slow disk delays no heartbeat
+  return renewed;
 }
 
 /** A shutdown waits at most this long for Postgres. */

@@ -2,6 +2,7 @@ import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import { hasLost, type KnownDatabase, knownValues } from './known-database.ts';
 
 export interface Host {
   hostId: string;
@@ -30,12 +31,15 @@ type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   /** The owner of the lease on its ID, by default the host itself. */
   owner?: string;
   leaseMs?: number;
+  /** Of its last confirmed heartbeat. */
+  known?: KnownDatabase | null;
 };
 
 interface HeartbeatAnswer {
   draining: boolean;
   /** Whether projects without a model key may run on the host. */
   offersModel: boolean;
+  known: KnownDatabase;
 }
 
 export type HostStore = ReturnType<typeof createHostStore>;
@@ -43,8 +47,8 @@ export type HostStore = ReturnType<typeof createHostStore>;
 export function createHostStore(pool: Pool) {
   return {
     /**
-     * Records a heartbeat and renews the lease on the host's ID. Returns whether the host is draining, or
-     * null and records nothing if another worker uses the ID.
+     * Records a heartbeat and renews the lease on the host's ID. Returns null and records nothing if
+     * another worker uses the ID, or if the database has lost the host's last confirmed heartbeat.
      */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
     /** The host's worker stops: until its next heartbeat the host gets no new work. */
@@ -58,7 +62,8 @@ export function createHostStore(pool: Pool) {
 async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer | null> {
   const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
-  const { rows } = await db.query<{ draining: boolean }>(
+  const known = knownValues(host.known ?? null);
+  const { rows } = await db.query<Omit<HeartbeatAnswer, 'known'> & KnownDatabase>(
     `with lease as (
        insert into host_leases as l (host_id, owner, expires_at)
        values ($1, $5, db_clock() + $6 * interval '1 ms')
@@ -73,13 +78,19 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
      )
      insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats)
      select host_id, $2, $3, $4, db_clock(), $7, 1 from lease
+     where not ${hasLost('$1', '$8', '$9')}
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
-           last_seen = excluded.last_seen, stopped_at = null
-     returning draining`,
-    [host.hostId, host.name, host.capacity, report, owner, leaseMs],
+           last_seen = excluded.last_seen, stopped_at = null, model = excluded.model,
+           heartbeats = h.heartbeats + 1, server_started_at = excluded.server_started_at
+     returning draining, offers_model(h, null) as "offersModel", heartbeats,
+       (select id from database_identity) as "databaseId", array(select id from restores) as restores`,
+    [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, ...known],
   );
-  return rows[0] ?? null;
+  const row = rows[0];
+  if (row === undefined) return null;
+  const { draining, offersModel, ...confirmed } = row;
+  return { draining, offersModel, known: confirmed };
 }
 
 async function markStopped(db: Db, hostId: string): Promise<void> {

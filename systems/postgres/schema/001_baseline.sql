@@ -96,6 +96,13 @@ create table installation (
   fact text primary key
 );
 
+-- Tells a copy of this database, which has the same id, from another database.
+create table database_identity (
+  is_only boolean primary key default true check (is_only),
+  id uuid not null default gen_random_uuid()
+);
+insert into database_identity default values;
+
 -- The Temporal that has the workflows of this database: one row, written by the first process that
 -- reads its identity. A process that is connected to another one stops.
 create table temporal_identity (
@@ -141,6 +148,10 @@ create table hosts (
   stopped_at timestamptz,
   -- for projects without a model key: see core/hosts/host-model.ts
   model text not null check (model in ('key', 'offline', 'offline_by_default', 'none')),
+  -- incremented by each heartbeat; the worker stores it in its data folder as well
+  heartbeats bigint not null default 0,
+  -- the start of the Postgres server that had its last heartbeat
+  server_started_at timestamptz not null default pg_postmaster_start_time(),
   -- the host's engine, image, disk and clock; for people, no decision depends on it
   report json
 );
@@ -590,11 +601,12 @@ create table host_rpc_requests (
 create index host_rpc_requests_open on host_rpc_requests (host_id) where result is null;
 create index host_rpc_requests_by_expiry on host_rpc_requests (expires_at);
 
--- When this database was restored from a backup. Temporal, the hosts and the webhook receivers know
--- of events after the backup. A restore is reconciled when it was compared with Temporal.
+-- When this database was restored from a backup, or a worker noticed that it has lost commits.
+-- Temporal, the hosts and the webhook receivers know of events after that. A restore is reconciled
+-- when it was compared with Temporal.
 create table restores (
   id uuid primary key default gen_random_uuid(),
-  -- when the backup was made
+  -- when the backup was made, or a time before the lost commits
   dumped_at timestamptz not null,
   restored_at timestamptz not null default db_clock(),
   reconciled_at timestamptz

@@ -79,6 +79,8 @@ CREATE TABLE public.hosts (
     last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     stopped_at timestamp with time zone,
     model text NOT NULL,
+    heartbeats bigint DEFAULT 0 NOT NULL,
+    server_started_at timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL,
     report json,
     CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0)),
     CONSTRAINT hosts_model_check CHECK ((model = ANY (ARRAY['key'::text, 'offline'::text, 'offline_by_default'::text, 'none'::text])))
@@ -126,6 +128,12 @@ CREATE TABLE public.daily_spending (
     cache_read_tokens bigint NOT NULL,
     cache_write_tokens bigint NOT NULL,
     cost_nanos bigint NOT NULL
+);
+
+CREATE TABLE public.database_identity (
+    is_only boolean DEFAULT true NOT NULL,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    CONSTRAINT database_identity_is_only_check CHECK (is_only)
 );
 
 CREATE TABLE public.flow_files (
@@ -484,6 +492,9 @@ ALTER TABLE ONLY public.blobs
 
 ALTER TABLE ONLY public.daily_spending
     ADD CONSTRAINT daily_spending_day_project_id_flow_id_key_id_model_key UNIQUE NULLS NOT DISTINCT (day, project_id, flow_id, key_id, model);
+
+ALTER TABLE ONLY public.database_identity
+    ADD CONSTRAINT database_identity_pkey PRIMARY KEY (is_only);
 
 ALTER TABLE ONLY public.flow_files
     ADD CONSTRAINT flow_files_pkey PRIMARY KEY (flow_id, path, valid_from);

@@ -1,6 +1,7 @@
--- Call in the transaction that restores a backup, before its content becomes visible. Work that was
--- active in the backup has continued since, so none of it is started or repeated; docs/backup.md
--- lists the cases. Returns how many runs are to be ended, and how many messages have failed.
+-- Call in the transaction that restores a backup, before its content becomes visible, or when commits
+-- were lost while the service runs. Work that was active at that time has continued since, so none of
+-- it is started or repeated; docs/backup.md lists the cases. Locks logs before runs, as every writer of
+-- a log does. Returns how many runs are to be ended, and how many messages have failed.
 create or replace function record_restore(p_dumped_at timestamptz)
 returns table (runs_ended bigint, messages_failed bigint)
 language plpgsql volatile as $$
@@ -9,6 +10,11 @@ declare
 begin
   insert into restores (dumped_at) values (p_dumped_at);
 
+  -- Skips all tokens that may have been issued since the backup, so that their holders write nothing.
+  update run_logs l
+    set lease_token = l.lease_token + (1::bigint << 32), lease_owner = null, lease_expires_at = null
+    where not l.is_final;
+
   -- The recorded cause prevents the start of a sandbox. The reconciler ends the runs.
   update runs r
     set end_cause = 'max_reconnects_exceeded',
@@ -16,11 +22,6 @@ begin
         end_cause_at = db_clock()
     where r.ended_at is null and r.end_cause is null and r.session_id is null;
   get diagnostics runs_ended = row_count;
-
-  -- Skips all tokens that may have been issued since the backup, so that their holders write nothing.
-  update run_logs l
-    set lease_token = l.lease_token + (1::bigint << 32), lease_owner = null, lease_expires_at = null
-    where not l.is_final;
 
   -- An agent may have worked on a waiting message since, so the message fails and is not delivered.
   messages_failed := 0;

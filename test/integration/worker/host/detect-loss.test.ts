@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createLossStore } from '../../../../systems/postgres/hosts/known-database.ts';
+import { createLossDetector } from '../../../../worker/host/detect-loss.ts';
+import { useDatabase } from '../../../support/use-database.ts';
+
+const database = useDatabase();
+const never = new AbortController().signal;
+const folders: string[] = [];
+let lines: string[];
+let purges: number;
+beforeEach(async () => {
+  lines = [];
+  purges = 0;
+  await database.pool.query('truncate hosts, host_leases, restores');
+});
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A host as its worker sees it. `restart` reads its data folder again. */
+function newHost(hostId = randomUUID()) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'losses-'));
+  folders.push(dataDir);
+  const hosts = createHostStore(database.pool);
+  const restart = () =>
+    createLossDetector({
+      losses: createLossStore(database.pool),
+      hostId,
+      dataDir,
+      purgeStreams: async () => void (purges += 1),
+      logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
+    });
+  let losses = restart();
+  return {
+    hostId,
+    dataDir,
+    check: () => losses.check(never),
+    restart() {
+      losses = restart();
+    },
+    /** False if the database refuses it. */
+    async heartbeat() {
+      const host = { hostId, name: hostId, capacity: 1, known: losses.known() };
+      const renewed = await hosts.renew(host);
+      if (renewed !== null) await losses.remember(renewed.known);
+      return renewed !== null;
+    },
+  };
+}
+
+type Host = ReturnType<typeof newHost>;
+
+async function sendHeartbeats(...hosts: Host[]): Promise<void> {
+  for (const host of [...hosts, ...hosts]) expect(await host.heartbeat()).toBe(true);
+}
+
+/** As if the last heartbeat of every host had not been received by the replica. */
+const loseHeartbeats = () => database.pool.query('update hosts set heartbeats = heartbeats - 1');
+
+const countRestores = async () => (await database.pool.query('select from restores')).rowCount;
+
+it('a lost heartbeat is recorded as one restore by all hosts, and the next ones are accepted', async () => {
+  const hosts = [newHost(), newHost(), newHost()];
+  await sendHeartbeats(...hosts);
+  const before = await database.pool.query('select max(last_seen) as at from hosts');
+  await loseHeartbeats();
+  for (const host of hosts) expect(await host.heartbeat()).toBe(false);
+  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual([true, true, true]);
+  const restores = await database.pool.query('select dumped_at <= $1 as "isEarly" from restores', [
+    before.rows[0].at,
+  ]);
+  expect(restores.rows).toEqual([{ isEarly: true }]);
+  expect(lines.filter((line) => line.includes('"database_commits_lost"'))).toHaveLength(3);
+  expect(purges).toBe(3);
+  await sendHeartbeats(...hosts);
+  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual([false, false, false]);
+});
+
+it('a lost host is noticed by a worker that was restarted', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await database.pool.query('delete from hosts');
+  host.restart();
+  expect(await host.heartbeat()).toBe(false);
+  expect(await host.check()).toBe(true);
+  expect(await countRestores()).toBe(1);
+});
+
+it('a second loss is another restore', async () => {
+  const host = newHost();
+  for (const nth of [1, 2]) {
+    await sendHeartbeats(host);
+    await loseHeartbeats();
+    expect(await host.check()).toBe(true);
+    expect(await countRestores()).toBe(nth);
+  }
+});
+
+it('a restore from backup is not recorded again', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await loseHeartbeats();
+  await database.pool.query('select record_restore(db_clock())');
+  expect(await host.check()).toBe(true);
+  expect(await countRestores()).toBe(1);
+});
+
+it('a heartbeat that was stored and not confirmed proves nothing', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await database.pool.query('update hosts set heartbeats = heartbeats + 1');
+  expect(await host.check()).toBe(false);
+  expect(await host.heartbeat()).toBe(true);
+});
+
+it('another database proves nothing, and is reported', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await database.pool.query('truncate hosts');
+  await database.pool.query('update database_identity set id = gen_random_uuid()');
+  expect(await host.check()).toBe(false);
+  await sendHeartbeats(host);
+  expect(lines.filter((line) => line.includes('"other_database"'))).toHaveLength(1);
+  expect(lines.join('')).toContain('correct DATABASE_URL');
+  expect(await countRestores()).toBe(0);
+});
+
+it('a damaged file proves nothing', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await loseHeartbeats();
+  writeFileSync(join(host.dataDir, 'database.json'), '');
+  host.restart();
+  expect(await host.check()).toBe(false);
+  expect(await host.heartbeat()).toBe(true);
+});
+
+it('another worker with the ID of the host is not a loss', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  await database.pool.query(`update host_leases set owner = 'other'`);
+  expect(await host.heartbeat()).toBe(false);
+  expect(await host.check()).toBe(false);
+});

@@ -1,0 +1,86 @@
+// Postgres may continue without its last commits: after a failover to a replica that had not received
+// them, point-in-time recovery, or the return to a disk snapshot. The worker stores outside Postgres what
+// its last confirmed heartbeat told of the database. If the database has fewer heartbeats of this host
+// than that, commits are lost. Clocks, restarts and new servers prove nothing. Lost commits are handled as
+// a restore from backup.
+
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { retryUntilAborted } from '../../lib/async/retry.ts';
+import { singleFlight } from '../../lib/async/single-flight.ts';
+import type { KnownDatabase, LossStore } from '../../systems/postgres/hosts/known-database.ts';
+
+interface LossDetectorDeps {
+  losses: LossStore;
+  hostId: string;
+  dataDir: string;
+  /** Deletes what Redis has of runs, because it is newer than the database. */
+  purgeStreams(): Promise<void>;
+  logger: Logger;
+}
+
+export interface LossDetector {
+  /** Of the last confirmed heartbeat; null if this host has none. */
+  known(): KnownDatabase | null;
+  /** Call after each confirmed heartbeat. Resolves when it is stored; never rejects. */
+  remember(confirmed: KnownDatabase): Promise<void>;
+  /** Returns whether commits were lost. They are then recorded as a restore, by this host or another. */
+  check(signal: AbortSignal): Promise<boolean>;
+}
+
+export function createLossDetector(deps: LossDetectorDeps): LossDetector {
+  const { losses, hostId, logger } = deps;
+  const path = join(deps.dataDir, 'database.json');
+  let known = readKnown(path);
+  const storeKnown = singleFlight(() =>
+    store(path, known).catch((err: unknown) => logger.warn({ err }, 'known_database_not_stored')),
+  );
+
+  return {
+    known: () => known,
+    async remember(confirmed) {
+      if (known !== null && known.databaseId !== confirmed.databaseId)
+        logger.warn({ hostId, hint: otherDatabase }, 'other_database');
+      known = confirmed;
+      await storeKnown();
+    },
+    async check(signal) {
+      if (known === null || !(await losses.isBehind(hostId, known))) return false;
+      const isFirst = await losses.recordLoss(hostId, known);
+      logger.error({ hostId, isFirst, ...known, hint: lostCommits }, 'database_commits_lost');
+      known = null;
+      void purge(deps, signal); // Redis may be down as well
+      return true;
+    },
+  };
+}
+
+async function purge({ purgeStreams, logger }: LossDetectorDeps, signal: AbortSignal) {
+  const onFailure = (err: unknown, attempt: number): void =>
+    logger.warn({ err, attempt }, 'dependency_unavailable');
+  await retryUntilAborted(purgeStreams, { signal, onFailure }).catch(() => undefined);
+}
+
+const lostCommits =
+  'Postgres has lost commits that it had confirmed. This is handled as a restore: active runs end, and ' +
+  'operators sign in again. See docs/backup.md.';
+
+const otherDatabase =
+  'DATABASE_URL leads to another database than at the last heartbeat of this host. If that is not ' +
+  'intended, correct DATABASE_URL.';
+
+/** A file that a crash has damaged tells nothing. */
+function readKnown(path: string): KnownDatabase | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as KnownDatabase;
+  } catch {
+    return null;
+  }
+}
+
+async function store(path: string, known: KnownDatabase | null): Promise<void> {
+  await writeFile(`${path}.new`, JSON.stringify(known), { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+}
