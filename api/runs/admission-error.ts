@@ -26,6 +26,7 @@ const messages: Record<Rejection['reason'], string> = {
   RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",
-  UPSTREAM_UNAVAILABLE: 'A restore from backup is still being reconciled. Retry later.',
+  UPSTREAM_UNAVAILABLE:
+    'Whether the database lost this request in a restore is not known yet. Retry later.',
   QUEUE_FULL: "The session's message queue is full.",
 };

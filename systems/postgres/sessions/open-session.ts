@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts';
 import type { Labels, Run } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import { sealContext } from '../admission/run-config-store.ts';
@@ -62,8 +63,8 @@ async function findOpened(
   const { rows } = await db.query<{ run_id: string | null; isReconciling: boolean }>(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
-       exists (select from restores where reconciled_at is null) as "isReconciling"`,
-    [flowId, sessionId],
+       may_have_lost_runs($3 * interval '1 ms') as "isReconciling"`,
+    [flowId, sessionId, limits.host.staleMs],
   );
   const { run_id: runId = null, isReconciling = false } = rows[0] ?? {};
   if (runId !== null) return findRun(db, runId);

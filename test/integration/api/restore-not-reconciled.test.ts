@@ -67,3 +67,28 @@ test('rejects the retry of a run that was lost in the restore', async () => {
     expect.stringContaining('was lost in a restore'),
   ]);
 });
+
+test('asks to retry what a new Postgres server may have lost, until every live host has sent a heartbeat', async () => {
+  const { hosts } = fixture.stores;
+  const renew = (hostId: string) => hosts.renew({ hostId, name: hostId, capacity: 9 });
+  const statuses = async () => [(await trigger('fresh')).status, (await open('fresh')).status];
+  for (const hostId of ['a', 'b', 'gone', 'stopped']) await renew(hostId);
+  await hosts.markStopped('stopped');
+  await query(`update hosts set server_started_at = server_started_at - interval '1 hour'`);
+  await query(`update hosts set last_seen = last_seen - interval '1 hour' where id = 'gone'`);
+  expect(await statuses()).toEqual([503, 503]);
+  expect((await trigger()).status).toBe(201);
+  await renew('a');
+  expect(await statuses()).toEqual([503, 503]);
+  await renew('b');
+  expect(await statuses()).toEqual([201, 201]);
+});
+
+test('without a live host it waits for the first one', async () => {
+  const { hosts } = fixture.stores;
+  await query(`update hosts set server_started_at = server_started_at - interval '1 hour',
+    last_seen = last_seen - interval '1 hour'`);
+  expect((await trigger('first')).status).toBe(503);
+  await hosts.renew({ hostId: 'c', name: 'c', capacity: 9 });
+  expect((await trigger('first')).status).toBe(201);
+});

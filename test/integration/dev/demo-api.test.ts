@@ -38,13 +38,15 @@ test('retries a 503 after Retry-After, and gives up after the timeout', async ()
   await query('select record_restore(db_clock())');
   const refused = await trigger(1_000).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(SetupError);
-  expect(String(refused)).toMatch(/was unavailable for 1 s: .* restore from backup.*\n.*doctor/);
+  expect(String(refused)).toMatch(
+    /was unavailable for 1 s: .* lost this request in a restore.*\n.*doctor/,
+  );
   expect(output).toBe('');
 
   answers = [];
   const waiting = trigger();
   await expect.poll(() => answers).toHaveLength(2);
-  expect(output).toMatch(/^ {2}503 .*restore from backup.*\n {2}\(retrying for/);
+  expect(output).toMatch(/^ {2}503 .*lost this request in a restore.*\n {2}\(retrying for/);
   await query('update restores set reconciled_at = db_clock()');
   expect((await waiting).status).toBe(201);
   expect(answers.map(({ status }) => status)).toEqual([503, 503, 201]);

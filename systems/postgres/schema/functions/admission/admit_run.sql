@@ -27,7 +27,7 @@ begin
   this_month := date_trunc('month', at at time zone 'UTC');
 
   -- Read before the key is looked up: if reconciling ends in between, the lost run is found below.
-  is_reconciling := exists (select from restores where reconciled_at is null);
+  is_reconciling := may_have_lost_runs(host_stale_after);
   if idempotency_key is not null then
     select r.* into run
     from idempotency_keys k join runs r on r.id = k.run_id
