@@ -8,17 +8,38 @@ export interface FeedHub {
   close: () => void;
 }
 
-/** All feeds of this process, and one poll of Postgres for all of them. */
-export function createFeedHub(deps: FeedDeps): FeedHub {
-  const feeds = new Map<string, { feed: RunFeed; readers: number }>();
+interface SharedFeed {
+  feed: RunFeed;
+  readers: number;
+}
+
+/**
+ * All feeds of this process, and one poll of Postgres for all of them. When the database was restored,
+ * the feeds may be ahead of it: no further reader gets them, and `onRestore` is called.
+ */
+export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
+  const feeds = new Map<string, SharedFeed>();
   let isPolling = false;
+  /** Null while there are no feeds. */
+  let restores: number | null = null;
+
+  function noteRestores(now: number): void {
+    const isRestored = restores !== null && restores !== now;
+    restores = now;
+    if (!isRestored) return;
+    feeds.clear();
+    onRestore();
+  }
 
   async function poll(): Promise<void> {
     if (isPolling || feeds.size === 0) return;
     isPolling = true;
     try {
       const states = await deps.frames.progressOfRuns([...feeds.keys()]);
-      for (const [runId, state] of states) feeds.get(runId)?.feed.update(state);
+      for (const [runId, state] of states) {
+        noteRestores(state.restores);
+        feeds.get(runId)?.feed.update(state);
+      }
     } catch (err) {
       deps.logger.warn({ err }, 'stream_poll_failed');
     } finally {
@@ -29,13 +50,12 @@ export function createFeedHub(deps: FeedDeps): FeedHub {
   const timer = setInterval(() => void poll(), limits.stream.tickMs);
   timer.unref();
 
-  function release(runId: string): void {
-    const known = feeds.get(runId);
-    if (known === undefined) return;
-    known.readers -= 1;
-    if (known.readers > 0) return;
-    known.feed.close();
-    feeds.delete(runId);
+  function release(runId: string, shared: SharedFeed): void {
+    shared.readers -= 1;
+    if (shared.readers > 0) return;
+    shared.feed.close();
+    if (feeds.get(runId) === shared) feeds.delete(runId);
+    if (feeds.size === 0) restores = null;
   }
 
   return {
@@ -45,7 +65,7 @@ export function createFeedHub(deps: FeedDeps): FeedHub {
       feeds.set(runId, known);
       known.readers += 1;
       known.feed.update(stateOf(run));
-      return { feed: known.feed, release: () => release(runId) };
+      return { feed: known.feed, release: () => release(runId, known) };
     },
     close() {
       clearInterval(timer);

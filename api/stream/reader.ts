@@ -15,7 +15,7 @@ import type { RunFeed } from './run-feed.ts';
 import type { SseWriter } from './sse-writer.ts';
 
 /** Why the service closes a stream before the run has ended. */
-export type CloseReason = 'shutdown' | 'key_revoked';
+export type CloseReason = 'shutdown' | 'restore' | 'key_revoked';
 
 export interface Reader {
   run: Run;

@@ -11,7 +11,7 @@ export async function serveReader(reader: Reader): Promise<void> {
   try {
     await replay(reader);
     await live(reader);
-    if (reader.closeReason === 'shutdown') {
+    if (reader.closeReason === 'shutdown' || reader.closeReason === 'restore') {
       await reader.writer.write(sseRetry(limits.stream.retryAtShutdownMs));
     }
   } finally {

@@ -30,13 +30,17 @@ export interface Streams {
 
 /** All open streams of this process. */
 export function createStreams(deps: ApiDeps): Streams {
-  const hub = createFeedHub(deps);
+  const hub = createFeedHub(deps, () => closeAll('restore'));
   const limiter = createStreamLimiter(deps.streamSlots);
   const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
   const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
+
+  function closeAll(reason: CloseReason): void {
+    for (const reader of open.keys()) closeReader(reader, reason);
+  }
 
   async function serve(reader: Reader, secret: string): Promise<void> {
     const stopWatching = keyWatch.watch(secret, () => closeReader(reader, 'key_revoked'));
@@ -73,7 +77,7 @@ export function createStreams(deps: ApiDeps): Streams {
     async close() {
       isClosing = true;
       const served = [...open.values()];
-      for (const reader of open.keys()) closeReader(reader, 'shutdown');
+      closeAll('shutdown');
       await Promise.all(served);
       hub.close();
       limiter.close();

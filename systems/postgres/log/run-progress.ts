@@ -13,6 +13,9 @@ export interface RunProgress {
   deletedAt: Date | null;
 }
 
+/** `restores`: how often the database was restored. Then the log may be shorter than what was read. */
+type PolledProgress = RunProgress & { restores: number };
+
 export async function readRunProgress(db: Db, runId: string): Promise<RunProgress | null> {
   return (await readProgressOfRuns(db, [runId])).get(runId) ?? null;
 }
@@ -21,11 +24,11 @@ export async function readRunProgress(db: Db, runId: string): Promise<RunProgres
 export async function readProgressOfRuns(
   db: Db,
   runIds: string[],
-): Promise<Map<string, RunProgress>> {
-  const { rows } = await db.query<RunProgress & { runId: string }>(
+): Promise<Map<string, PolledProgress>> {
+  const { rows } = await db.query<PolledProgress & { runId: string }>(
     `select r.id as "runId", l.last_seq as "lastSeq", r.status, r.agent_status as "agentStatus",
             r.ended_at as "endedAt", r.end_cause as "endCause", r.exit_code as "exitCode",
-            r.deleted_at as "deletedAt"
+            r.deleted_at as "deletedAt", (select count(*) from restores) as restores
      from runs r join run_logs l on l.run_id = r.id
      where r.id = any($1)`,
     [runIds],
