@@ -8,7 +8,8 @@ export interface CallEnd {
   /** The HTTP status of the answer; null if none arrived. */
   status: number | null;
   answer: Answer;
-  request: { bytes: number; maxTokens: number };
+  /** `promptTokens` is an estimate. */
+  request: { promptTokens: number; maxTokens: number };
   /** How long the model may have written. */
   writingMs: number;
 }
@@ -19,8 +20,7 @@ interface CallUsage {
   isEstimated: boolean;
 }
 
-const bytesPerToken = 4;
-/** Of a model that writes fast. */
+/** The speed of a fast model, so that an estimate is rather too high than too low. */
 const tokensPerSecond = 100;
 
 /**
@@ -35,7 +35,7 @@ export function callUsage({ outcome, status, answer, request, writingMs }: CallE
   if (isUnanswered || !(status === null || isSuccess(status))) {
     return { tokens: noTokens, isCutOff, isEstimated: false };
   }
-  const read = answer.tokens ?? { ...noTokens, input: Math.ceil(request.bytes / bytesPerToken) };
+  const read = answer.tokens ?? { ...noTokens, input: request.promptTokens };
   const written = Math.ceil((Math.max(0, writingMs) / 1_000) * tokensPerSecond);
   const output = Math.max(read.output, Math.min(written, request.maxTokens));
   return { tokens: { ...read, output }, isCutOff, isEstimated: true };

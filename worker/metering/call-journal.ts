@@ -15,7 +15,7 @@ export interface OpenCall {
   model: string;
   startedAt: Date;
   price: ModelPrice | null;
-  request: { bytes: number; maxTokens: number };
+  request: { promptTokens: number; maxTokens: number };
 }
 
 /** The calls in a journal: those without an answer, and those that have ended. */

@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino';
 import { dayOf } from '../../core/agent/usage.ts';
+import { usualPromptTokens } from '../../core/metering/call-bound.ts';
 import { usdOf } from '../../core/metering/call-cost.ts';
 import type { LedgerEntry, RunSpending } from '../../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList } from '../../core/metering/model-prices.ts';
@@ -141,7 +142,8 @@ function openCall(
 ): OpenCall {
   const startedAt = now();
   const price = findPrice(model, { prices, day: dayOf(startedAt) });
-  const request = { bytes, maxTokens: maxTokens ?? 0 };
+  const promptTokens = usualPromptTokens({ bytes, fields });
+  const request = { promptTokens, maxTokens: maxTokens ?? 0 };
   return { callId: newId(), messageId, model, startedAt, price, request };
 }
 

@@ -59,6 +59,52 @@ describe('the bound of a call', () => {
     expect(promptTokens).toBe(bytes - 200_000 + 10_000);
   });
 
+  test('counts what only looks like an image by its length, because the model reads it as text', () => {
+    const image = { type: 'image', source: { type: 'base64', data: 'A'.repeat(100_000) } };
+    const asText = { type: 'image', source: { type: 'text', data: 'A'.repeat(100_000) } };
+    for (const content of [
+      [{ type: 'tool_use', name: 'any', input: image }],
+      [{ type: 'tool_use', name: 'any', input: { content: [image] } }],
+      [{ type: 'text', text: 'Hi.', content: [image] }],
+      [asText],
+    ]) {
+      const { bytes, promptTokens } = bounded({ messages: [{ role: 'user', content }] });
+      expect(promptTokens).toBeGreaterThanOrEqual(bytes);
+    }
+    const tools = [{ name: 'any', input_schema: { properties: { image } } }];
+    expect(bounded({ tools }).promptTokens).toBeGreaterThanOrEqual(100_000);
+  });
+
+  test('counts an image elsewhere than in the request by its price', () => {
+    const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a' } };
+    const { bytes, promptTokens } = bounded({ messages: [{ role: 'user', content: [image] }] });
+    expect(promptTokens).toBe(bytes + 5_000);
+  });
+
+  test.each(['base64', 'url', 'file'])(
+    'is the longest prompt if a document may have any number of pages (%s)',
+    (type) => {
+      const document = { type: 'document', source: { type, data: 'JVBERi0=' } };
+      const messages = [{ role: 'user', content: [{ type: 'tool_result', content: [document] }] }];
+      expect(bounded({ messages }).promptTokens).toBe(1_000_000);
+    },
+  );
+
+  test('counts a document of plain text by its length', () => {
+    const document = { type: 'document', source: { type: 'text', data: 'A'.repeat(100) } };
+    const { bytes, promptTokens } = bounded({ messages: [{ role: 'user', content: [document] }] });
+    expect(promptTokens).toBe(bytes);
+  });
+
+  test('includes what the model API adds to a prompt with tools', () => {
+    const [own, defined] = [{ name: 'Read' }, { name: 'bash', type: 'bash_20250124' }];
+    const added = (tools: object[]) => {
+      const { bytes, promptTokens } = bounded({ tools });
+      return promptTokens - bytes;
+    };
+    expect([added([]), added([own, own]), added([own, defined])]).toEqual([0, 1_000, 2_000]);
+  });
+
   test.each([
     { system: [{ text: 'Hi.', cache_control: { type: 'ephemeral', ttl: '1h' } }] },
     { messages: [{ content: [{ text: 'Hi.', cache_control: { ttl: '1h' } }] }] },

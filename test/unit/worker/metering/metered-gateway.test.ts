@@ -215,6 +215,21 @@ test('a prompt that does not fit into the budget by its length is counted by the
   expect(recorded.flat()).toHaveLength(1);
 });
 
+test('text that looks like an image does not exceed the budget, in calls at once either', async () => {
+  const { socketPath, meter, recorded } = await startGateway({ maxBudgetUsd: 0.1 });
+  const input = { type: 'image', source: { type: 'base64', data: 'x '.repeat(40_000) } };
+  const content = [{ type: 'tool_use', id: 'toolu_1', name: 'any', input }];
+  const messages = [user('Hi.'), { role: 'assistant', content }];
+  const forged = callOf([], { messages, max_tokens: 100 });
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => callSocket(socketPath, forged)),
+  );
+  await meter.settled();
+  const spent = recorded.flat().reduce((sum, call) => sum + (call.cost ?? 0), 0);
+  expect(spent).toBeLessThanOrEqual(0.1 * 1e9);
+  expect(answers.map(({ status }) => status)).toContain(402);
+});
+
 test('a call belongs to the turn in which it began', async () => {
   const { socketPath, meter, recorded } = await startGateway();
   meter.beginTurn('first');
