@@ -20,11 +20,11 @@ export function callHeaders(
   };
 }
 
-/** Without hop-by-hop headers, and those that identify the key's owner. */
+/** Without headers that describe the account of the key's owner, such as its rate limits. */
 export const answerHeaders = (headers: IncomingHttpHeaders): ForwardedHeaders =>
-  selectHeaders(headers, (name) => !droppedAnswerHeaders.has(name));
+  selectHeaders(headers, (name) => relayedHeaders.has(name));
 
-/** Those that the agent's client sends. The gateway adds those of the body and of the key. */
+/** Headers that the agent's client sends. The gateway adds those for the body and the key. */
 const forwardedHeaders = new Set(
   (
     'accept user-agent anthropic-version anthropic-dangerous-direct-browser-access x-app ' +
@@ -36,10 +36,11 @@ const forwardedHeaders = new Set(
 const isForwarded = (name: string): boolean =>
   forwardedHeaders.has(name) || name.startsWith('x-stainless-');
 
-const droppedAnswerHeaders = new Set(
+/** Headers that the agent's client reads. */
+const relayedHeaders = new Set(
   (
-    'connection keep-alive proxy-connection transfer-encoding trailer upgrade set-cookie ' +
-    'anthropic-organization-id'
+    'content-type content-length content-encoding cache-control date request-id retry-after ' +
+    'retry-after-ms x-should-retry anthropic-thinking-prefix-mismatch'
   ).split(' '),
 );
 

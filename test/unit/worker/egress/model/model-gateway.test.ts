@@ -73,9 +73,7 @@ test("adds the operator's key and removes the agent's own credentials", async ()
   const seen: { url: string | undefined; headers: IncomingMessage['headers']; body: string }[] = [];
   const baseUrl = await startModel(async (request, response) => {
     seen.push({ url: request.url, headers: request.headers, body: await text(request) });
-    response
-      .writeHead(200, { 'content-type': 'application/json', 'x-seen': 'yes' })
-      .end('{"ok":1}');
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":1}');
   });
   const { socketPath } = await serveModel(`${baseUrl}/base/`);
   const answer = await callSocket(socketPath, {
@@ -91,7 +89,6 @@ test("adds the operator's key and removes the agent's own credentials", async ()
     body: call.body,
   });
   expect(answer).toMatchObject({ status: 200, body: '{"ok":1}' });
-  expect(answer.headers['x-seen']).toBe('yes');
   expect(seen).toHaveLength(1);
   expect(seen[0]).toMatchObject({
     url: '/base/v1/messages?beta=true',
@@ -103,6 +100,25 @@ test("adds the operator's key and removes the agent's own credentials", async ()
   });
   expect(seen[0]?.headers).not.toHaveProperty('authorization');
   expect(seen[0]?.headers).not.toHaveProperty('cookie');
+});
+
+test('answers with the headers that the agent reads, and with none about the account of the key', async () => {
+  const read = {
+    ...{ 'content-type': 'application/json', 'request-id': 'req_1' },
+    ...{ 'retry-after': '7', 'x-should-retry': 'true' },
+  };
+  const account = {
+    ...{ 'anthropic-organization-id': 'org_1', 'anthropic-workspace-id': 'wrkspc_1' },
+    ...{ 'anthropic-ratelimit-requests-limit': '4000', 'anthropic-ratelimit-tokens-reset': 'now' },
+    ...{ 'set-cookie': 'a=b', 'x-of-another-provider': 'account 7' },
+  };
+  const baseUrl = await startModel((_request, response) => {
+    response.writeHead(429, { ...read, ...account }).end('{}');
+  });
+  const { socketPath } = await serveModel(baseUrl);
+  const { status, headers } = await callSocket(socketPath, call);
+  expect([status, headers]).toMatchObject([429, read]);
+  for (const name of Object.keys(account)) expect(headers).not.toHaveProperty(name);
 });
 
 test('passes on each chunk of a response as it arrives', async () => {
