@@ -22,7 +22,11 @@ export interface LedgerEntry {
   cost: number | null;
 }
 
-/** What all calls of a run used together. */
+/** The model API rejected the call, which costs nothing. */
+export const isRejected = ({ status, tokens }: LedgerEntry): boolean =>
+  status !== null && status >= 400 && Object.values(tokens).every((count) => count === 0);
+
+/** The totals of all model calls of a run. */
 export interface RunSpending {
   calls: number;
   /** In nano-dollars; null if the price of a call is unknown, and before the first call. */

@@ -24,6 +24,8 @@ export const modelLimits = {
    */
   callsMax: (maxTurns: number | null): number =>
     maxTurns === null ? Number.POSITIVE_INFINITY : 20 * maxTurns + 50,
+  /** Rejected calls of a turn that the ledger contains. They are free, so an agent could make any number. */
+  rejectedCallsStoredMax: 20,
   /** 13 months, so that a month can be compared with the same month of the year before. */
   ledgerRetentionMs: 397 * 24 * 3_600_000,
 } as const;

@@ -29,12 +29,14 @@ export interface CallJournal {
   earlier: JournaledCalls;
   opened(call: OpenCall): void;
   ended(call: LedgerEntry): void;
+  /** The call has ended, and the ledger does not need it. */
+  discarded(callId: string): void;
   /** The ledger has every call. */
   clear(): void;
   close(): void;
 }
 
-type Line = { opened: OpenCall } | { ended: LedgerEntry };
+type Line = { opened: OpenCall } | { ended: LedgerEntry } | { discarded: string };
 
 /**
  * `root` is a folder that only root can access. `onFailure` is called if a line could not be written: the
@@ -61,6 +63,7 @@ export function openCallJournal(
     earlier: readLines(readFileSync(path, 'utf8')),
     opened: (opened) => write({ opened }),
     ended: (ended) => write({ ended }),
+    discarded: (discarded) => write({ discarded }),
     clear() {
       if (!isClosed) ftruncateSync(file, 0);
     },
@@ -95,6 +98,8 @@ function readLines(text: string): JournaledCalls {
     if (line === null) continue;
     if ('opened' in line) {
       open.set(line.opened.callId, withStart(line.opened));
+    } else if ('discarded' in line) {
+      open.delete(line.discarded);
     } else {
       open.delete(line.ended.callId);
       ended.push({ ...withStart(line.ended), endedAt: dateOf(line.ended.endedAt) });

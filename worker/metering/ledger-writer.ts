@@ -3,11 +3,13 @@ import { type RetryPolicy, retryUntilAborted } from '../../lib/async/retry.ts';
 
 interface LedgerWriter {
   add(call: LedgerEntry): void;
+  /** The ledger has every call that was added. */
+  isIdle(): boolean;
   /** Resolves when the ledger has every call that was added. */
   written(): Promise<void>;
 }
 
-interface WriterDeps {
+export interface WriterDeps {
   record(calls: readonly LedgerEntry[]): Promise<unknown>;
   retry: RetryPolicy;
   /** The ledger has every call that was added. */
@@ -38,6 +40,7 @@ export function createLedgerWriter({ record, retry, onWritten }: WriterDeps): Le
       writing ??= write();
       writing.catch(() => undefined); // `written` rejects as well, if it was called
     },
+    isIdle: () => writing === null,
     written: async () => writing ?? undefined,
   };
 }

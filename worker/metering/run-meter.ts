@@ -10,6 +10,7 @@ import type { LedgerEntry, RunSpending } from '../../core/metering/ledger-entry.
 import { findPrice, type PriceList } from '../../core/metering/model-prices.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
+import type { RetryPolicy } from '../../lib/async/retry.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
 import type { ModelApiError } from '../egress/model/model-api-error.ts';
@@ -20,8 +21,8 @@ import {
   type ExceededLimit,
   type LimitedRun,
 } from './call-limits.ts';
+import { createCallStore } from './call-store.ts';
 import { endJournaledCalls } from './end-call.ts';
-import { createLedgerWriter } from './ledger-writer.ts';
 import { meterCall } from './meter-call.ts';
 
 interface MeterDeps {
@@ -86,20 +87,17 @@ function createRunMeter(
   const ended = createNotifier();
   const closing = new AbortController();
   let messageId: string | null = null;
-  const writer = createLedgerWriter({
+  const store = createCallStore({
+    journal,
+    hasOpenCalls: () => open.size > 0,
     record: (calls) => deps.ledger.record(runId, calls),
-    retry: {
-      signal: closing.signal,
-      onFailure: (err, attempt) => logger.warn({ err, attempt }, 'ledger_write_retried'),
-    },
-    onWritten: () => void (open.size === 0 && journal.clear()),
+    retry: retryPolicy(closing.signal, logger),
   });
 
   function finish(call: LedgerEntry): void {
-    journal.ended(call);
     limits.settle(open.get(call.callId) ?? 0, call.cost ?? 0);
     open.delete(call.callId);
-    writer.add(call);
+    store.add(call);
     logger.info(describeCall(call), 'model_call');
     deps.onModelCall(call);
     ended.notify();
@@ -121,12 +119,13 @@ function createRunMeter(
     },
     beginTurn(id) {
       messageId = id;
+      store.beginTurn();
     },
     exceeded: exceeded.promise,
-    written: writer.written,
+    written: store.written,
     async settled() {
       while (open.size > 0) await ended.wait();
-      await writer.written();
+      await store.written();
     },
     close() {
       closing.abort();
@@ -146,6 +145,11 @@ function openCall(
   const request = { promptTokens, maxTokens: maxTokens ?? 0 };
   return { callId: newId(), messageId, model, startedAt, price, request };
 }
+
+const retryPolicy = (signal: AbortSignal, logger: Logger): RetryPolicy => ({
+  signal,
+  onFailure: (err, attempt) => logger.warn({ err, attempt }, 'ledger_write_retried'),
+});
 
 const refusalsLoggedMax = 20;
 

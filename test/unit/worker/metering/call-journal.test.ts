@@ -72,6 +72,17 @@ describe('a process that dies', () => {
     expect(entry?.tokens.output).toBe(6_000);
   });
 
+  test('leaves no rejected call beyond those that the ledger contains', async () => {
+    const run = await meteredRun({ onRecord: away });
+    for (let n = 0; n < 21; n += 1) {
+      const call = await open(run);
+      call.answered(400, 'application/json');
+      call.end('answered');
+    }
+    const [left] = await readCallJournals(run.root);
+    expect([left?.ended.length, left?.open.length]).toEqual([20, 0]);
+  });
+
   test('while it writes a line loses only that line', async () => {
     const run = await meteredRun({ onRecord: away });
     answer(await open(run));

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { noTokens } from '../../../../core/metering/token-counts.ts';
 import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
+import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
 import { callSocket, openCall } from '../../../support/socket-client.ts';
 import { serveRun } from '../egress/egress-fixture.ts';
 import { meteredRun } from './metered-run.ts';
@@ -136,6 +137,27 @@ test('a call that the model API rejects costs nothing', async () => {
   expect(recorded.flat()).toMatchObject([
     { status: 529, tokens: noTokens, cost: 0, isCutOff: false, isEstimated: false },
   ]);
+});
+
+test('of rejected calls the ledger has 20 of each turn, and the log and the metric have all', async () => {
+  const { socketPath, meter, recorded, observed, logged, root } = await startGateway();
+  const reject = (times: number) =>
+    Promise.all(
+      Array.from({ length: times }, () =>
+        callSocket(socketPath, callOf([{ status: 400, times: 99 }])),
+      ),
+    );
+  await reject(21);
+  await meter.settled();
+  const lines = logged.filter(({ msg }) => msg === 'model_call');
+  expect([recorded.flat().length, observed.length, lines.length]).toEqual([20, 21, 21]);
+  expect(await readCallJournals(root)).toMatchObject([{ open: [], ended: [] }]);
+
+  meter.beginTurn('next');
+  await reject(1);
+  await callSocket(socketPath, callOf(said));
+  await meter.settled();
+  expect(recorded.flat().slice(20)).toMatchObject([{ status: 400 }, { status: 200 }]);
 });
 
 test('a call that the model API never answers costs nothing', async () => {

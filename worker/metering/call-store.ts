@@ -1,0 +1,44 @@
+import { isRejected, type LedgerEntry } from '../../core/metering/ledger-entry.ts';
+import { modelLimits } from '../../core/model/model-limits.ts';
+import type { CallJournal } from './call-journal.ts';
+import { createLedgerWriter, type WriterDeps } from './ledger-writer.ts';
+
+interface CallStore {
+  add(call: LedgerEntry): void;
+  beginTurn(): void;
+  /** Resolves when the ledger has every call that is stored. */
+  written(): Promise<void>;
+}
+
+interface StoreDeps extends Omit<WriterDeps, 'onWritten'> {
+  journal: CallJournal;
+  hasOpenCalls(): boolean;
+}
+
+/**
+ * Stores the calls that have ended. Rejected calls are free, so an agent could make any number of them. Only
+ * the first ones of each turn are stored.
+ */
+export function createCallStore({ journal, hasOpenCalls, ...deps }: StoreDeps): CallStore {
+  let rejected = 0;
+  const isStored = (call: LedgerEntry): boolean =>
+    !isRejected(call) || ++rejected <= modelLimits.rejectedCallsStoredMax;
+  const onWritten = (): void => {
+    if (!hasOpenCalls()) journal.clear();
+  };
+  const writer = createLedgerWriter({ ...deps, onWritten });
+  return {
+    add(call) {
+      if (isStored(call)) {
+        journal.ended(call);
+        return writer.add(call);
+      }
+      journal.discarded(call.callId);
+      if (writer.isIdle()) onWritten();
+    },
+    beginTurn() {
+      rejected = 0;
+    },
+    written: writer.written,
+  };
+}
