@@ -67,7 +67,7 @@ export function withFlowOptions(command: Command): Command {
     .option('--cpus <n>', 'CPUs of each run', cpus)
     .option('--timeout-seconds <n|none>', 'maximum duration of a run', orNone(timeout))
     .option('--max-turns <n|none>', 'maximum number of model turns of a run', orNone(turns))
-    .option('--max-budget-usd <n|none>', 'maximum cost of a run', orNone(budgetUsd))
+    .option('--max-budget-usd <n|none>', 'maximum cost of a run or a session', orNone(budgetUsd))
     .option('--runner <host|none>', 'ID of the only host that may run it', orNone(name))
     .option(
       '--schedule <cron|none>',

@@ -107,6 +107,26 @@ describe.concurrent('a turn of a session', patiently, () => {
   });
 });
 
+describe('the budget of a flow', patiently, () => {
+  it('is that of a whole session, which ends with it and has cost no more', async () => {
+    const { chat } = await openIn({ limits: { maxTurns: null, maxBudgetUsd: 0.01 } });
+    const content = `@model ${JSON.stringify([{ usage: { output_tokens: 50 } }, { text: 'Paid.' }])}`;
+    const calls = { callModels: { times: 1, content, maxTokens: 60 } };
+    expect(await chat.say(script([calls, { say: 'One.' }]))).toMatchObject({ texts: ['One.'] });
+    const { costUsd: first } = await service.readRun(chat.runId);
+    expect(first).toBeGreaterThan(0.001);
+    const sent = await chat.send(script([{ repeat: 100, steps: [calls] }, { hang: true }]));
+    await chat.closed;
+    expect(chat.named('turn_end').map(payload).at(-1)).toEqual({
+      ...{ exitCode: 1, sessionId: chat.sessionId, messageId: sent, error: 'budget_exceeded' },
+    });
+    const ended = await service.readRun(chat.runId);
+    expect(ended).toMatchObject({ status: 'sleep', error: 'budget_exceeded' });
+    expect(ended.costUsd).toBeGreaterThan(2 * (first ?? 0));
+    expect(ended.costUsd).toBeLessThanOrEqual(0.01);
+  });
+});
+
 async function openIn(flow: Partial<NewFlow>) {
   const flows = createFlowStore(service.database.pool, createSealer(service.encryptionKey));
   const { projectId } = service;

@@ -76,10 +76,10 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
-       workflow_id, context_sealed, request_id, files_version
+       workflow_id, context_sealed, request_id, max_budget_usd, files_version
      )
      select $1, f.id, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
-       $16, f.files_version
+       $16, f.max_budget_usd, f.files_version
      from flows f where f.id = $2 for share`,
     [
       opening.runId,
