@@ -109,7 +109,7 @@ function specOf(modelSocket: string): Docker.ContainerCreateOptions {
   const noServers = { env: {}, mcpServers: {} };
   const policy = { disallowedTools: [], networkPolicy: 'none' as const };
   const flow = { instructions: null, ...policy, ...noServers };
-  const limits = { maxTurns: null, maxBudgetUsd: null, answerTokensMax: null };
+  const limits = { maxTurns: null, answerTokensMax: null };
   const bounds = { model: null, ...limits, outputSchema: null };
   const run = { partialMessages: false, ...bounds };
   const conversation = { id: randomUUID(), resume: false };

@@ -17,7 +17,6 @@ export interface AgentPlan {
     partialMessages: boolean;
     model: string | null;
     maxTurns: number | null;
-    maxBudgetUsd: number | null;
     /** JSON text. */
     outputSchema: string | null;
     /** Of one answer; null: the agent's default. */
@@ -83,7 +82,6 @@ function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {
     ...(plan.run.partialMessages ? ['--include-partial-messages'] : []),
     ...option('--model', plan.run.model),
     ...option('--max-turns', plan.run.maxTurns),
-    ...option('--max-budget-usd', plan.run.maxBudgetUsd),
     ...option('--json-schema', plan.run.outputSchema),
     ...flag(plan.conversation.resume ? '--resume' : '--session-id', [plan.conversation.id]),
   ];

@@ -16,7 +16,6 @@ const plainRun: AgentPlan['run'] = {
   partialMessages: false,
   model: null,
   maxTurns: null,
-  maxBudgetUsd: null,
   outputSchema: null,
   answerTokensMax: null,
 };
@@ -65,7 +64,6 @@ describe('the arguments', () => {
         partialMessages: true,
         model: 'opus',
         maxTurns: 3,
-        maxBudgetUsd: 0.25,
         outputSchema: '{"type":"object"}',
         answerTokensMax: 3_125,
       },
@@ -78,7 +76,7 @@ describe('the arguments', () => {
       ...['--system-prompt-snapshot', 'off'],
       ...[...withheld, 'Bash(git:*)', 'WebFetch'],
       '--include-partial-messages',
-      ...['--model', 'opus', '--max-turns', '3', '--max-budget-usd', '0.25'],
+      ...['--model', 'opus', '--max-turns', '3'],
       ...['--json-schema', '{"type":"object"}'],
       ...['--resume', conversation.id],
     ]);

@@ -11,7 +11,7 @@ import type { SandboxDeps } from '../deps.ts';
 export type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
 
 export interface ConfiguredRun {
-  run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns' | 'maxBudgetUsd'>;
+  run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns'>;
   flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
   outputSchema: string | null;
   /** Of one answer; null: the agent's default. */
@@ -62,11 +62,11 @@ export function configEndpoint(
       failpoint('config.read');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
       const { instructions, disallowedTools, network } = flow;
-      const { partialMessages, model, maxTurns, maxBudgetUsd } = run;
+      const { partialMessages, model, maxTurns } = run;
       return agentCommand({
         flow: { instructions, disallowedTools, networkPolicy: network.policy, env, mcpServers },
         config,
-        run: { partialMessages, model, maxTurns, maxBudgetUsd, outputSchema, answerTokensMax },
+        run: { partialMessages, model, maxTurns, outputSchema, answerTokensMax },
         conversation: await source.conversation(),
       });
     },

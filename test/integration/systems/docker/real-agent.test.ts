@@ -50,7 +50,6 @@ const command = agentCommand({
     partialMessages: false,
     model: null,
     maxTurns: null,
-    maxBudgetUsd: null,
     outputSchema: null,
     answerTokensMax: null,
   },

@@ -11,7 +11,7 @@ const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);
 const network = { policy: 'limited' as const, allowedHosts: [] };
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
-const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
+const bounds = { model: null, maxTurns: null };
 const plan = {
   run: { partialMessages: false, ...bounds },
   flow,

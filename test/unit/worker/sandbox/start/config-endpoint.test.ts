@@ -5,7 +5,7 @@ import { runConfigEndpoint } from '../../../../../worker/sandbox/start/config-en
 
 const network = { policy: 'limited' as const, allowedHosts: [] };
 const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
-const bounds = { model: null, maxTurns: null, maxBudgetUsd: null };
+const bounds = { model: null, maxTurns: null };
 const ref = { runId: 'run-1', generation: 1 };
 const plan = {
   run: { partialMessages: false, ...bounds },
