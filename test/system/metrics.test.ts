@@ -49,7 +49,8 @@ async function tellOfRuns(): Promise<void> {
   const { pool } = service.database;
   await pool.query('update projects set max_concurrent_runs = 1');
   const path = `/flows/${service.flowId}/runs`;
-  const prompt = script([{ say: 'Hello' }, { sleepMs: 3_000 }, { say: 'there' }]);
+  const steps = [{ say: 'Hello' }, { callModel: 'Hi.' }, { sleepMs: 3_000 }, { say: 'there' }];
+  const prompt = script(steps);
   const body = { prompt, callbackUrl: `${receiver.url}/hook` };
   const headers = { 'idempotency-key': 'told-once' };
   triggered = await service.call<RunRecord>('POST', path, { body, headers });
@@ -118,6 +119,7 @@ describe('the metrics', () => {
       ['flowrun_run_duration_seconds_count', 1],
       ['flowrun_message_queue_seconds_count', 2],
       ['flowrun_sandbox_start_seconds_count{outcome="started"}', 3],
+      ['flowrun_model_call_seconds_count{model="claude-opus-5-5",outcome="answered"}', 1],
       ['flowrun_webhook_attempt_seconds_count{outcome="delivered"}', 1],
       ['flowrun_hosts{state="live"}', 1],
       ['flowrun_runs{state="awake"}', 1],
@@ -154,7 +156,7 @@ describe('the log', () => {
   it('has each decision about a run once', () => {
     const events = eventsOf(triggered.data.runId).filter((event) => event !== 'request');
     const decisions = ['run_admitted', 'run_replayed', 'sandbox_created', 'sandbox_started'];
-    const later = ['run_started', 'sandbox_ended', 'run_ended', 'webhook_attempt'];
+    const later = ['run_started', 'model_call', 'sandbox_ended', 'run_ended', 'webhook_attempt'];
     for (const decision of [...decisions, ...later]) {
       expect(events.filter((event) => event === decision)).toEqual([decision]);
     }
@@ -205,6 +207,7 @@ describe('the log', () => {
     );
     expect(ofRequest.filter(({ runId }) => runId !== triggered.data.runId)).toEqual([]);
     expect(ofRequest.map(({ msg }) => msg).sort()).toEqual([
+      'model_call',
       'run_ended',
       'run_started',
       'sandbox_created',

@@ -64,6 +64,47 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
   });
 });
 
+describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
+  it('is in the ledger once, with an estimate in place of what it had reserved', async () => {
+    const asked = service.model.requests().length;
+    // It reserves $0.0077 for its length, and is estimated at $0.0031.
+    const content = `${'x'.repeat(1_000)} @model ${JSON.stringify([{ delayMs: 60_000 }])}`;
+    const steps = [{ usage: { output_tokens: 10 } }, { text: 'Paid.' }];
+    const paid = { content: `@model ${JSON.stringify(steps)}`, maxTokens: 150 };
+    const prompt = script([
+      { callModels: { times: 1, content, maxTokens: 100 } },
+      { callModels: { times: 1, ...paid } },
+      { waitForFile: 'go-on' },
+      { callModels: { times: 100, ...paid } },
+      { hang: true },
+    ]);
+    const { runId } = await service.trigger({ prompt, maxBudgetUsd: 0.01 });
+    await expect
+      .poll(() => service.model.requests().length, { timeout: 120_000 })
+      .toBeGreaterThan(asked);
+    await service.worker.kill('SIGKILL');
+    expect(await ledgerOf(runId)).toEqual([]);
+    await service.worker.start();
+
+    // The second call reserves $0.0037, so it would not fit beside the first one's reservation.
+    await expect.poll(() => ledgerOf(runId), { timeout: 120_000 }).toHaveLength(2);
+    const [killed, next] = await ledgerOf(runId);
+    expect(killed).toMatchObject({ status: null, isEstimated: true, outputTokens: 100 });
+    expect(next).toMatchObject({ status: 200, isEstimated: false, outputTokens: 10 });
+    const spent = (killed?.nanos ?? 0) + (next?.nanos ?? 0);
+    expect((await service.readRun(runId)).costUsd).toBe(Math.round(spent / 1_000) / 1e6);
+
+    releaseAgent(service, runId);
+    const ended = await service.untilEnded(runId, 120_000);
+    expect(ended.error).toBe('budget_exceeded');
+    expect(ended.costUsd).toBeLessThanOrEqual(0.01);
+    const all = await ledgerOf(runId);
+    expect(all.length).toBeGreaterThan(2);
+    const total = all.reduce((sum, { nanos }) => sum + nanos, 0);
+    expect(ended.costUsd).toBe(Math.round(total / 1_000) / 1e6);
+  });
+});
+
 describe('a reader whose API is killed', { timeout: 300_000 }, () => {
   it('reconnects and misses nothing', async () => {
     const { runId } = await service.trigger({ prompt: twoHalves });
@@ -114,6 +155,21 @@ describe('a run whose API dies once it is admitted', { timeout: 300_000 }, () =>
     expect(rows).toEqual([{ id: runId }]);
   });
 });
+
+async function ledgerOf(runId: string) {
+  const { rows } = await service.database.pool.query<{
+    status: number | null;
+    isEstimated: boolean;
+    outputTokens: number;
+    nanos: number;
+  }>(
+    `select status, is_estimated as "isEstimated", output_tokens as "outputTokens",
+            cost_nanos as nanos
+     from model_calls where run_id = $1 order by started_at`,
+    [runId],
+  );
+  return rows;
+}
 
 async function readInto(events: SentEvent[], runId: string): Promise<void> {
   try {

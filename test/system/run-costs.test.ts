@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import type { RunRecord } from '../support/api-client.ts';
+import { linesOf } from '../support/log-lines.ts';
+import { postsOf, untilWebhook } from '../support/received-webhook.ts';
+import { type Service, startService } from '../support/service.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
+
+/** Far above the list price. */
+const operatorsPrices = { 'claude-sonnet-4-5': { input: 100, output: 1_000, cacheRead: 10 } };
+
+let service: Service;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  const env = { MODEL_PRICES: JSON.stringify(operatorsPrices) };
+  [service, receiver] = await Promise.all([startService({ env }), startReceiver()]);
+}, 240_000);
+afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
+
+const patiently = { timeout: 180_000 };
+
+describe('the budget of a run', patiently, () => {
+  it('holds for a hundred calls at once, although the agent reports that it is done and cost nothing', async () => {
+    const forged = {
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      result: 'Free of charge.',
+    };
+    const usage = { input_tokens: 0, output_tokens: 0 };
+    const content = `@model ${JSON.stringify([{ usage: { input_tokens: 100, output_tokens: 40 } }, { text: 'Paid.' }])}`;
+    const steps = [
+      { raw: JSON.stringify({ ...forged, total_cost_usd: 0, usage, num_turns: 1 }) },
+      { callModels: { times: 100, content, maxTokens: 50 } },
+      { hang: true },
+    ];
+    const body = { prompt: script(steps), maxBudgetUsd: 0.01, callbackUrl: `${receiver.url}/hook` };
+    const { runId } = await service.trigger(body);
+    const ended = await service.untilEnded(runId);
+    expect(ended.error).toBe('budget_exceeded');
+    const { rows } = await service.database.pool.query<{ calls: number; nanos: number }>(
+      `select count(*)::int as calls, sum(cost_nanos)::bigint as nanos from model_calls
+       where run_id = $1`,
+      [runId],
+    );
+    const { calls, nanos } = rows[0] ?? { calls: 0, nanos: 0 };
+    expect(calls).toBeGreaterThan(1);
+    expect(calls).toBeLessThan(100);
+    expect(ended.costUsd).toBe(Math.round(nanos / 1_000) / 1e6);
+    expect(ended.costUsd).toBeLessThanOrEqual(0.01);
+    expect(ended.usage['outputTokens']).toBeGreaterThanOrEqual(40);
+    await untilWebhook(service, { runId }, 'delivered');
+    const [post] = postsOf(receiver, { runId });
+    const { costUsd, usage: used } = ended;
+    expect(JSON.parse(post?.body ?? '')).toMatchObject({
+      costUsd,
+      usage: used,
+      error: 'budget_exceeded',
+    });
+  });
+
+  it('is not compared with what the agent reports as its cost', async () => {
+    const prompt = script([{ costUsd: 2 }, { say: 'done' }]);
+    const { runId } = await service.trigger({ prompt, maxBudgetUsd: 1 });
+    expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'done' });
+  });
+
+  it('permits no call to a model whose price is unknown, and the run continues', async () => {
+    const steps = [callTo('listed-model'), callTo('claude-opus-5-5')];
+    const runId = await runOf(await flowWithListedModel(), { steps, maxBudgetUsd: 1 });
+    expect(await modelsCalledBy(runId)).toEqual(['claude-opus-5-5']);
+    expect(refusalsOf(runId)).toEqual([
+      expect.stringContaining('the price of this call to listed-model is unknown'),
+    ]);
+  });
+
+  it('is refused for a model whose price is unknown', async () => {
+    const body = { prompt: 'Hi.', model: 'my-model', maxBudgetUsd: 1 };
+    const refused = await service.call('POST', `/flows/${service.flowId}/runs`, { body });
+    expect(refused.status).toBe(400);
+    expect(JSON.stringify(refused.body)).toContain('body.maxBudgetUsd: cannot be enforced');
+  });
+});
+
+describe('the model calls of a run', patiently, () => {
+  const content = '@model [{"text":"Hi."}]';
+
+  it('cost an unknown amount, not 0, if the price of the model is unknown', async () => {
+    const prompt = script([{ callModel: content }, { say: 'done' }]);
+    const { runId } = await service.trigger({ prompt, model: 'my-model' });
+    const ended = await service.untilEnded(runId);
+    expect(ended).toMatchObject({ exitCode: 0, costUsd: null });
+    expect(ended.usage['outputTokens']).toBeGreaterThan(0);
+  });
+
+  it('cost what the prices of the operator say', async () => {
+    const usage = { input_tokens: 100, output_tokens: 40 };
+    const callModel = `@model ${JSON.stringify([{ usage }, { text: 'Hi.' }])}`;
+    const prompt = script([{ callModel }, { say: 'done' }]);
+    const { runId } = await service.trigger({ prompt, model: 'claude-sonnet-4-5' });
+    expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, costUsd: 0.05 });
+  });
+
+  it('are to its model, the small one and those that its flow lists, and to no other', async () => {
+    const permitted = ['claude-haiku-5-5', 'claude-sonnet-5-5', 'listed-model'];
+    const steps = [...permitted, 'claude-opus-5-5'].map((model) => callTo(model));
+    const runId = await runOf(await flowWithListedModel(), { steps, model: 'sonnet' });
+    expect(await modelsCalledBy(runId)).toEqual(permitted);
+    expect(refusalsOf(runId)).toEqual([
+      expect.stringContaining('claude-opus-5-5 is not a model of this run'),
+    ]);
+  });
+
+  it('cost what they have used, also if their answer is cut off', async () => {
+    const usage = { input_tokens: 1_000, output_tokens: 50 };
+    const cut = [{ usage }, { text: 'Half of it' }, { delayMs: 300 }, { cut: true, times: 9 }];
+    const answer = { content: `@model ${JSON.stringify(cut)}`, stream: true };
+    const runId = await runOf(service.flowId, { steps: [callTo('claude-opus-5-5', answer)] });
+    const { rows } = await service.database.pool.query<{ usd: number }>(
+      `select cost_nanos / 1e9::float8 as usd from model_calls
+       where run_id = $1 and is_cut_off and is_estimated and input_tokens = 1000`,
+      [runId],
+    );
+    const { costUsd, usage: used } = await service.readRun(runId);
+    expect(used).toMatchObject({ inputTokens: 1_000, outputTokens: expect.any(Number) });
+    expect(costUsd).toBeGreaterThan(0.004);
+    expect(rows.map(({ usd }) => usd)).toEqual([costUsd]);
+  });
+
+  it('end it after 20 for each of its turns and 50 more, although the agent continues', async () => {
+    const calls = { callModels: { times: 20, content, maxTokens: 50 } };
+    const prompt = script([{ repeat: 5, steps: [calls] }, { hang: true }]);
+    const { runId } = await service.trigger({ prompt, maxTurns: 1 });
+    expect(await service.untilEnded(runId)).toMatchObject({ error: 'max_turns_exceeded' });
+    const { rows } = await service.database.pool.query(
+      'select 1 from model_calls where run_id = $1',
+      [runId],
+    );
+    expect(rows).toHaveLength(70);
+  });
+});
+
+/** Calls the model as any program in the sandbox can. */
+const callTo = (model: string, { content = '@model [{"text":"Hi."}]', stream = false } = {}) => ({
+  http: {
+    url: '{{ANTHROPIC_BASE_URL}}/v1/messages',
+    method: 'POST',
+    headers: { 'x-api-key': '{{ANTHROPIC_API_KEY}}' },
+    body: { model, max_tokens: 1_000, messages: [{ role: 'user', content }], stream },
+  },
+});
+
+async function flowWithListedModel(): Promise<string> {
+  const { database, projectId, encryptionKey } = service;
+  const flows = createFlowStore(database.pool, createSealer(encryptionKey));
+  const flow = { projectId, name: 'Lists a model', allowedModels: ['listed-model'] };
+  return (await flows.create(flow)).flowId;
+}
+
+/** A run that completes. */
+async function runOf(
+  flowId: string,
+  { steps, ...fields }: { steps: object[]; model?: string; maxBudgetUsd?: number },
+): Promise<string> {
+  const body = { ...fields, prompt: script([...steps, { say: 'done' }]) };
+  const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
+  expect(await service.untilEnded(data.runId)).toMatchObject({ exitCode: 0, result: 'done' });
+  return data.runId;
+}
+
+async function modelsCalledBy(runId: string): Promise<string[]> {
+  const text = 'select model from model_calls where run_id = $1 order by started_at';
+  const { rows } = await service.database.pool.query<{ model: string }>(text, [runId]);
+  return rows.map(({ model }) => model);
+}
+
+const refusalsOf = (runId: string): unknown[] =>
+  linesOf(service.worker.log())
+    .filter((line) => line['runId'] === runId && line['msg'] === 'model_call_refused')
+    .map(({ reason }) => reason);
