@@ -55,6 +55,9 @@ async function main(signal: AbortSignal): Promise<void> {
   const claim = await claimHost(local.claim, signal);
   if (claim === 'taken') stopWithError('host_id_taken', hostIdTakenHint(config.dataDir));
   if (claim === 'claimed') await work(local, signal);
+  // Sandboxes keep running without this process.
+  await local.supervisor.close();
+  if (claim === 'claimed') await local.releaseHost().catch(logUnavailable);
   await local.close();
   dataDirLock.release();
   logger.info('worker_stopped');
@@ -89,10 +92,7 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
   ];
   await pollTasks({ poll: taskWorkers.poll, fence: local.fence, logger }, signal);
 
-  // Sandboxes keep running without this process.
   await Promise.all(loops);
-  await local.supervisor.close();
   await taskWorkers.close();
-  await local.releaseHost().catch(logUnavailable);
   await metricsServer?.close();
 }
