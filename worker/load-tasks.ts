@@ -47,6 +47,10 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     runTimeoutMs: times.runTimeoutMs,
     sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), telemetry.metrics),
   });
+  const beforePolling = async (): Promise<void> => {
+    await temporal.verifyIdentity();
+    await registerSearchAttributes(temporal, logger);
+  };
   const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
   return {
     reconciler: createReconciler({
@@ -66,11 +70,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
       retentionTimes: config.retention,
     }),
     verifyIdentity: temporal.verifyIdentity,
-    async poll() {
-      await temporal.verifyIdentity();
-      await registerSearchAttributes(temporal, logger);
-      return createWorker(options);
-    },
+    poll: () => createWorker({ ...options, beforePolling }),
     close: temporal.close,
   };
 }

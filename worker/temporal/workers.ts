@@ -16,6 +16,8 @@ export interface WorkerOptions {
   connection: NativeConnectionOptions;
   workflowBundle: { codePath: string };
   activities: { run: RunActivities & SessionActivities; host: HostActivities };
+  /** Runs once the connection is accepted. If it rejects, nothing is polled. */
+  beforePolling(): Promise<void>;
 }
 
 export interface RunningWorker {
@@ -36,11 +38,13 @@ const spareFollowSlots = 20;
  * releases everything it acquired.
  */
 export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { namespace } = options;
+  const { namespace, beforePolling } = options;
+  // The first contact with Temporal: only this client's errors say why it rejects a certificate.
   const connection = await NativeConnection.connect(options.connection);
   try {
-    // A worker that fails after this point keeps its threads until the process ends.
+    // A worker that fails after these two keeps its threads until the process ends.
     await connection.workflowService.describeNamespace({ namespace });
+    await beforePolling();
   } catch (error) {
     await connection.close();
     throw error;

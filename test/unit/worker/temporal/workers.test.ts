@@ -9,11 +9,11 @@ import { testBundle } from '../../../support/test-bundle.ts';
 /** Not found. */
 const refusal = { 'grpc-status': '5', 'grpc-message': 'unknown namespace' };
 
-/** A Temporal server that responds to GetSystemInfo but knows no namespace. */
-async function frontend(): Promise<string> {
+/** A Temporal server that answers these calls, and knows no namespace in any other. */
+async function frontend(answered: string[]): Promise<string> {
   const server: Http2Server = createServer();
   server.on('stream', (stream, headers) => {
-    const isKnown = String(headers[':path']).endsWith('/GetSystemInfo');
+    const isKnown = answered.includes(String(headers[':path']).split('/').at(-1) ?? '');
     stream.respond(
       { ':status': 200, 'content-type': 'application/grpc' },
       { waitForTrailers: true },
@@ -37,11 +37,25 @@ const unused = async (): Promise<never> => Promise.reject(new Error('no activity
 const threads = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
 
-test('a worker that Temporal rejects leaves no threads, however often it is created', async () => {
+test.each([
+  {
+    name: 'Temporal rejects',
+    answered: ['GetSystemInfo'],
+    beforePolling: async () => undefined,
+    message: 'unknown namespace',
+  },
+  {
+    name: 'may not poll yet',
+    answered: ['GetSystemInfo', 'DescribeNamespace'],
+    beforePolling: async () => Promise.reject(new Error('not yet')),
+    message: 'not yet',
+  },
+])('a worker that $name leaves no threads, however often it is created', async (refused) => {
   ensureTemporalRuntime();
   const options = {
     ...{ instance: 'test', hostId: 'host-1', capacity: 1, namespace: 'unknown' },
-    connection: { address: await frontend() },
+    connection: { address: await frontend(refused.answered) },
+    beforePolling: refused.beforePolling,
     workflowBundle: await testBundle(),
     activities: {
       run: { deliverWebhook: unused, endRun: unused },
@@ -52,7 +66,7 @@ test('a worker that Temporal rejects leaves no threads, however often it is crea
   for (let time = 1; time <= 2; time += 1) {
     // Every queue needs an activity; none runs.
     await expect(createWorker(options as unknown as WorkerOptions)).rejects.toThrow(
-      'unknown namespace',
+      refused.message,
     );
   }
   expect(threads()).toBe(before);
