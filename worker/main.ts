@@ -24,8 +24,8 @@ const onLine = metrics?.lineWritten;
 const logger = createLogger({ level: config.logLevel, name: 'worker', onLine });
 logProcess(logger);
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
-/** How long a start waits for Temporal's answer. Without one it continues, and takes no tasks. */
-const identityWaitMs = 1_000;
+/** How long a start waits for Temporal's identity. After that it continues, but polls no tasks. */
+const identityWaitMs = 5_000;
 const stopping = new AbortController();
 const stopWithError = createStopWithError(logger, stopping);
 const worker = {
