@@ -6,6 +6,7 @@ import { repository } from '../dev/lib/folders.ts';
 import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { type BenchOptions, readArguments } from './arguments.ts';
 import { describeEnvironment, type Environment, readEnvironment } from './measure/environment.ts';
+import { isNoisy } from './measure/noise.ts';
 import {
   type Results,
   readGates,
@@ -65,7 +66,7 @@ function lineOf({ targets }: Scenario, iteration: Iteration, number: number): st
   const ratios = targets.map(({ id }) => `${id} ${three(ratioOf(iteration, id))}`);
   const others = `other programs ${noise.otherCpus.toFixed(2)} CPUs, steal ${noise.steal.toFixed(2)}`;
   const name = isWarmUp ? 'warm-up' : String(number);
-  return `  ${name}: ${ratios.join(', ')}  (${others}${noise.isNoisy ? ', noisy' : ''})`;
+  return `  ${name}: ${ratios.join(', ')}  (${others}${isNoisy(noise) ? ', noisy' : ''})`;
 }
 
 /** Only a whole run belongs to the committed results. */

@@ -1,3 +1,4 @@
+import { isNoisy } from './noise.ts';
 import type { Iteration } from './runner.ts';
 import type { Target } from './scenario.ts';
 import { type Interval, median, medianInterval, quantile } from './statistics.ts';
@@ -45,7 +46,7 @@ export function summarize({ target: { id }, iterations }: Measurement): Summary 
     ours: sideOf(valuesOf('ours')),
     limit: sideOf(valuesOf('limit')),
     counted: counted.length,
-    noisy: counted.filter(({ noise }) => noise.isNoisy).length,
+    noisy: counted.filter(({ noise }) => isNoisy(noise)).length,
     generatorShare: Math.max(...shares),
   };
 }

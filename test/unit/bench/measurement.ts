@@ -26,7 +26,7 @@ export function measurementOf({ ratios, ...options }: Options): Measurement {
       isWarmUp,
       ours: [sample(ratio * limit), sample(ratio * limit)],
       limit: [sample(limit), sample(limit)],
-      noise: { otherCpus: 0, steal: 0, pressure: 0, isNoisy },
+      noise: { otherCpus: isNoisy ? 1 : 0, steal: 0, pressure: 0 },
     };
   };
   const counted = ratios.map((ratio, index) => iterationOf(ratio, index < noisy));

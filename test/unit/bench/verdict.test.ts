@@ -1,6 +1,7 @@
+import { cpus } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { requireDurability } from '../../../bench/measure/durability.ts';
-import { noiseBetween, ticksOfOthers } from '../../../bench/measure/noise.ts';
+import { isNoisy, noiseBetween, ticksOfOthers } from '../../../bench/measure/noise.ts';
 import { medianInterval, overlaps, quantile } from '../../../bench/measure/statistics.ts';
 import {
   gateFrom,
@@ -75,17 +76,18 @@ describe('noise', () => {
 
   test('is what other programs and the hypervisor use during the iteration', () => {
     const after = { at: 2_000, stealTicks: 0, pressureUs: 500_000, otherTicks: 130 };
-    expect(noiseBetween(quiet, after)).toEqual({
-      otherCpus: 0.15,
-      steal: 0,
-      pressure: 0.25,
-      isNoisy: true,
-    });
-    expect(noiseBetween(quiet, { ...after, otherTicks: 119 }).isNoisy).toBe(false);
-    expect(noiseBetween(quiet, { ...after, otherTicks: 90, stealTicks: 1_000 })).toMatchObject({
-      otherCpus: 0,
-      isNoisy: true,
-    });
+    expect(noiseBetween(quiet, after)).toEqual({ otherCpus: 0.15, steal: 0, pressure: 0.25 });
+    expect(noiseBetween(quiet, { ...after, otherTicks: 90 }).otherCpus).toBe(0);
+    const { steal } = noiseBetween(quiet, { ...after, stealTicks: 40 * cpus().length });
+    expect(steal).toBeCloseTo(0.2);
+  });
+
+  test.each([
+    { otherCpus: 0.1, steal: 0.1, noisy: false },
+    { otherCpus: 0.11, steal: 0, noisy: true },
+    { otherCpus: 0, steal: 0.11, noisy: true },
+  ])('of $otherCpus CPUs and $steal steal is too much: $noisy', ({ noisy, ...noise }) => {
+    expect(isNoisy({ ...noise, pressure: 0 })).toBe(noisy);
   });
 
   test('leaves out the bench, its children and the servers of the service', () => {
