@@ -87,7 +87,14 @@ export function gateFrom({ target }: Measurement, { interval, limit }: Summary):
   const room = target.unit === 'ms' ? roomMs / limit.p50 : Number.POSITIVE_INFINITY;
   const worst = target.better === 'less' ? interval.high : interval.low;
   const margin = Math.min(worst * roomShare, room);
-  return Number((target.better === 'less' ? worst + margin : worst - margin).toPrecision(3));
+  return target.better === 'less' ? outward(worst + margin, 1) : outward(worst - margin, -1);
+}
+
+/** Three significant digits, never on the stricter side: a run meets the gates that it sets. */
+function outward(value: number, direction: 1 | -1): number {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
+  const units = direction === 1 ? Math.ceil(value / unit) : Math.floor(value / unit);
+  return Number((units * unit).toPrecision(3));
 }
 
 const sideOf = (values: number[]): SideSummary => ({

@@ -51,6 +51,15 @@ describe('a verdict', () => {
   });
 });
 
+test('a run meets the gates that it sets, though they have three digits', () => {
+  for (const ratio of [0.6664, 1.3004, 1.3006, 15.1234, 151.234]) {
+    const first = measurementOf({ ratios: [ratio, ratio], limit: 8_000 });
+    const gate = gateFrom(first, summarize(first));
+    expect(judged(first, gate)).toBe('met');
+    expect(gate / ratio).toBeLessThan(1.02);
+  }
+});
+
 test('a goal is missed by the worse end of the interval', () => {
   const measurement = measurementOf({ ratios: [1, 1.2], goal: 1.1 });
   expect(missesGoal(measurement.target, summarize(measurement))).toBe(true);
