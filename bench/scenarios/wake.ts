@@ -8,6 +8,8 @@ import { type BenchSession, openSession } from '../service/session.ts';
 
 const settleMs = 300;
 const pollMs = 50;
+/** Less than the default, because each iteration waits for a pause. */
+const pauseAfterMs = 1_000;
 
 export const wake: Scenario = {
   id: 'T19',
@@ -33,7 +35,8 @@ export const wake: Scenario = {
 };
 
 async function open(): Promise<OpenScenario> {
-  const service = await startBenchService({ agent: 'real' });
+  const env = { SESSION_PAUSE_AFTER_MS: String(pauseAfterMs) };
+  const service = await startBenchService({ agent: 'real', env });
   const sleeper = openSleeper(service);
   const [paused, asleep] = [await openSession(service), await openSession(service)];
   const [bare] = await startBareAgent(service.modelSocket);
