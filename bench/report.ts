@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { repository } from '../dev/lib/folders.ts';
 import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { chartOf } from './measure/chart.ts';
-import { describeEnvironment } from './measure/environment.ts';
 import { replaceSection } from './measure/readme-section.ts';
 import {
   latestResults,
@@ -15,7 +14,7 @@ import {
   resultsFolder,
   writeGates,
 } from './measure/results.ts';
-import { markdownTable, rowsOf } from './measure/table.ts';
+import { environmentTable, markdownTable, rowsOf } from './measure/table.ts';
 import { gateFrom } from './measure/verdict.ts';
 
 try {
@@ -48,10 +47,10 @@ function section(results: Results, chart: string): string {
   const { environment, at } = results;
   return [
     `## ${environment['runtime']}, Temporal on ${environment['temporalStore']}\n`,
-    `${at.slice(0, 16).replace('T', ' ')} UTC. ${describeEnvironment(environment)}\n`,
+    `Started ${at.slice(0, 16).replace('T', ' ')} UTC. A ratio in bold misses its goal.\n`,
     `![Ratios](${chart})\n`,
-    'A ratio in bold misses its goal.\n',
     `${markdownTable(rows)}\n`,
+    `${environmentTable(environment)}\n`,
   ].join('\n');
 }
 

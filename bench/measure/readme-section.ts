@@ -22,9 +22,9 @@ function sectionOf(results: Results, gates: Gates): string {
   );
   const { cores, cpu, docker, storageDriver, runtime, postgres, temporal } = results.environment;
   const where = [
-    `Measured on ${cores} cores (${cpu}) with Docker ${docker}, ${storageDriver}, ${runtime},`,
-    `Postgres ${postgres} and Temporal ${temporal}. A ratio in bold misses its goal.`,
-    '[All figures](bench/results/latest.md); [method](bench/README.md).',
+    'Ratios to the least that the machine needs for the task; lower is better, except for T9. Bold',
+    `ones miss their goal. Measured on ${cores} cores (${cpu}) with Docker ${docker}, ${storageDriver}, ${runtime},`,
+    `Postgres ${postgres} and Temporal ${temporal}. [All figures](bench/results/latest.md); [method](bench/README.md).`,
   ];
   return [
     '![Ratios to bare limits](bench/results/latest.svg)\n',

@@ -1,3 +1,4 @@
+import type { Environment } from './environment.ts';
 import { type Gates, measurementsOf, type Results } from './results.ts';
 import {
   type Measurement,
@@ -65,6 +66,11 @@ export function readmeTable(rows: Row[]): string {
     return [`${target.title} (${target.id})`, shown, ours, limit];
   });
   return markdown([head, head.map(() => '---'), ...lines]);
+}
+
+export function environmentTable(environment: Environment): string {
+  const lines = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+  return markdown([['environment', ''], ['---', '---'], ...lines]);
 }
 
 const headings = ['target', 'ratio (95 %)', 'ours p50', 'p95', 'limit p50', 'p95', 'goal', 'gate'];
