@@ -63,6 +63,9 @@ export const skipped = (skipReason: string): CheckResult => ({
   skipReason,
 });
 
+export const withoutDocker = skipped('neither DOCKER_HOST nor DATA_DIR is set here');
+export const withoutTemporal = skipped('TEMPORAL_ADDRESS is not set here');
+
 /** `1 run`, `2 runs`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;

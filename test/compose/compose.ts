@@ -32,6 +32,14 @@ export function set(settings: Record<string, string>): void {
   writeFileSync(join(clone, '.env'), lines.join(''));
 }
 
+/** An override that lets the worker reach a receiver on this machine. */
+export const receiverReachable = `services:
+  worker:
+    environment: { WEBHOOK_CA_FILE: /authority/ca.crt }
+    volumes: ["${authority}:/authority:ro"]
+    extra_hosts: ["host.docker.internal:host-gateway"]
+`;
+
 interface Part {
   Service: string;
   State: string;

@@ -22,6 +22,7 @@ import {
   makeAccess,
   part,
   parts,
+  receiverReachable,
   sandboxes,
   set,
   slowly,
@@ -229,13 +230,6 @@ test('on a machine with only the backup and its passphrase, all but sessions con
 
 const backupFile = '/backups/one';
 const passphrase = ['--passphrase-file', '/backups/passphrase'];
-
-const receiverReachable = `services:
-  worker:
-    environment: { WEBHOOK_CA_FILE: /authority/ca.crt }
-    volumes: ["${authority}:/authority:ro"]
-    extra_hosts: ["host.docker.internal:host-gateway"]
-`;
 
 async function runIds(): Promise<string[]> {
   const { data } = await access.call<{ runId: string }[]>('GET', '/runs?limit=50');

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
+import { postsOf } from '../support/received-webhook.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-states.ts';
@@ -46,11 +47,8 @@ afterAll(() => fixture?.stop());
 const begin = (prompt: string): Promise<RunRecord> =>
   fixture.service.trigger({ prompt, callbackUrl: `${fixture.receiver.url}/hook` });
 
-const postsOf = ({ runId }: RunRecord) =>
-  fixture.receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
-
 const untilPosts = (run: RunRecord, posts: number): Promise<void> =>
-  expect.poll(() => postsOf(run).length, pollOptions).toBe(posts);
+  expect.poll(() => postsOf(fixture.receiver, run).length, pollOptions).toBe(posts);
 
 const stateOf = async ({ runId }: RunRecord) =>
   (await fixture.service.readRun(runId)).webhook.state;
@@ -69,9 +67,9 @@ it('is restored in the middle of the attempts', async () => {
   await flowrun.json('backup', file, '--without-key');
   await afterBackup();
   await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
-  expect([ends, terminated, pendingRun, lost].map((run) => postsOf(run).length)).toEqual([
-    3, 3, 3, 3,
-  ]);
+  expect(
+    [ends, terminated, pendingRun, lost].map((run) => postsOf(fixture.receiver, run).length),
+  ).toEqual([3, 3, 3, 3]);
   isTaking = true;
   await flowrun.json('restore', file, '--replace');
   await Promise.all([service.api.start(), service.worker.start()]);
@@ -97,7 +95,7 @@ async function afterBackup(): Promise<void> {
 
 const bodyOf = (body: string) => JSON.parse(body) as { error?: string };
 const attemptsOf = (run: RunRecord) =>
-  postsOf(run).map(({ headers }) => headers['x-service-attempt']);
+  postsOf(fixture.receiver, run).map(({ headers }) => headers['x-service-attempt']);
 const all = ['1', '2', '3', '4'];
 
 it.each([
@@ -110,7 +108,7 @@ it.each([
     await untilPosts(run(), 4);
     await expect.poll(() => stateOf(run()), pollOptions).toBe('delivered');
     expect(attemptsOf(run())).toEqual(all);
-    const errors = postsOf(run()).map(({ body }) => bodyOf(body).error);
+    const errors = postsOf(fixture.receiver, run()).map(({ body }) => bodyOf(body).error);
     expect(errors).toEqual([...before, 'max_reconnects_exceeded']);
     expect(await fixture.service.readRun(run().runId)).toMatchObject({
       error: 'max_reconnects_exceeded',
@@ -122,7 +120,7 @@ it('delivers a webhook that is pending in the backup by the same workflow, with 
   await untilPosts(pendingRun, 4);
   await expect.poll(() => stateOf(pendingRun), pollOptions).toBe('delivered');
   expect(attemptsOf(pendingRun)).toEqual(all);
-  expect(new Set(postsOf(pendingRun).map(({ body }) => body)).size).toBe(1);
+  expect(new Set(postsOf(fixture.receiver, pendingRun).map(({ body }) => body)).size).toBe(1);
 });
 
 it('neither restarts a failed webhook nor reports unknown runs', async () => {
@@ -135,5 +133,5 @@ it('neither restarts a failed webhook nor reports unknown runs', async () => {
   const owing = async () =>
     (await service.database.pool.query<{ count: number }>(open)).rows[0]?.count;
   await expect.poll(owing, pollOptions).toBe(0);
-  expect([dropped, lost].map((run) => postsOf(run).length)).toEqual([4, 3]);
+  expect([dropped, lost].map((run) => postsOf(fixture.receiver, run).length)).toEqual([4, 3]);
 });

@@ -3,7 +3,6 @@
 // repeats its request, and nothing waits forever.
 
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTemporal } from '../../systems/temporal/client.ts';
 import type { RunRecord } from '../support/api-client.ts';
@@ -16,6 +15,7 @@ import { untilAsleep, untilRemoved, untilWorking } from '../support/run-states.t
 import { stackEnv } from '../support/stack-env.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
+import { retryUnavailable } from './support/retry-unavailable.ts';
 
 const pollOptions = { timeout: 180_000 };
 const backedUp = { say: 'Known.' };
@@ -128,8 +128,10 @@ it('rejects repeats of possibly lost requests until it has reconciled, and delay
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
   expect((await again('before')).status).toBe(200);
   const fresh = await begin(script([{ say: 'Fresh.' }]));
-  const keys = [...Array(5).fill('after'), ...Array(5).fill(longKey)];
-  const answers = Promise.all(keys.map(untilAnswered));
+  const keys = ['after', longKey].flatMap((key) => Array.from({ length: 5 }, () => key));
+  const answers = Promise.all(
+    keys.map((key) => retryUnavailable(() => again(key), pollOptions.timeout)),
+  );
   await service.worker.start();
   const lost = (await answers).map(({ status, data }) => `${status} ${data.runId}`);
   expect(lost.slice(0, 5)).toEqual(Array(5).fill(`200 ${unknown.runId}`));
@@ -143,16 +145,6 @@ const again = (idempotencyKey: string) =>
   fixture.service.call<RunRecord>('POST', `/flows/${fixture.service.flowId}/runs`, {
     body: { prompt: script([{ say: 'Again.' }]), idempotencyKey },
   });
-
-/** Retries like a client while the answer permits it. */
-async function untilAnswered(idempotencyKey: string): ReturnType<typeof again> {
-  const end = performance.now() + pollOptions.timeout;
-  for (;;) {
-    const answer = await again(idempotencyKey);
-    if (answer.status !== 503 || performance.now() > end) return answer;
-    await sleep(250);
-  }
-}
 
 it('ends the runs that were running in the backup once, with lost_in_restore, and reports it', async () => {
   const { run } = await fixture.expectInvariants(running.runId, {

@@ -22,6 +22,14 @@ export interface SessionStory {
 
 const started = ['claimSessionSlot', 'startSandbox', 'runTurn'];
 const stopped = ['stopSandbox', 'followRun'];
+/** The session is put to sleep when it is idle, and ends when it gets no further message. */
+const endedByInactivity = [
+  'getSessionIdleness',
+  ...stopped,
+  'removeSandbox',
+  'claimSessionSlot',
+  'endRun',
+];
 
 export function sessionStories(): Record<string, SessionStory> {
   return {
@@ -43,44 +51,19 @@ export function sessionStories(): Record<string, SessionStory> {
       run: asleepAfter([{ outcome: 'done', more: false }]),
       input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...started, ...endedByInactivity],
     },
     'session-reconfigured': {
       run: asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]),
       input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [
-        ...started,
-        ...stopped,
-        'removeSandbox',
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...started, ...stopped, 'removeSandbox', ...started, ...endedByInactivity],
     },
     'session-no-capacity': {
       run: noSlotAtFirst(),
       input: { timeouts: { noCapacityMs: 500, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [
-        ...['claimSessionSlot', 'failTurn'],
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...['claimSessionSlot', 'failTurn'], ...started, ...endedByInactivity],
     },
     'session-lost': {
       run: asleepAfter([
@@ -111,15 +94,7 @@ export function sessionStories(): Record<string, SessionStory> {
         await run.called('runTurn');
         await handle.signal('hostLost', { generation: 2, ifUnstarted: true });
       },
-      calls: [
-        ...['claimSessionSlot', 'startSandbox'],
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...['claimSessionSlot', 'startSandbox'], ...started, ...endedByInactivity],
     },
     'session-turn-lost': {
       run: firstTurnLost(),
@@ -129,15 +104,7 @@ export function sessionStories(): Record<string, SessionStory> {
         await run.called('runTurn');
         await handle.signal('hostLost', { generation: 1 });
       },
-      calls: [
-        ...started,
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...started, ...started, ...endedByInactivity],
     },
     'session-interrupted': interruptedBy({ messageId: 'm-1' }),
     'session-interrupted-by-hand': interruptedBy(),
@@ -149,32 +116,13 @@ export function sessionStories(): Record<string, SessionStory> {
       ]),
       input: { timeouts: { turnsPerHistory: 2, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [
-        ...started,
-        'runTurn',
-        'runTurn',
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...started, 'runTurn', 'runTurn', ...endedByInactivity],
     },
     'session-removed-late': {
       run: removedLate(),
       input: { timeouts: { turnsPerHistory: 1, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [
-        ...started,
-        ...stopped,
-        'removeSandbox',
-        ...started,
-        'getSessionIdleness',
-        ...stopped,
-        'removeSandbox',
-        'claimSessionSlot',
-        'endRun',
-      ],
+      calls: [...started, ...stopped, 'removeSandbox', ...started, ...endedByInactivity],
     },
   };
 }
@@ -189,14 +137,6 @@ function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
       await run.called('runTurn');
       await handle.signal('interrupt', ...turn);
     },
-    calls: [
-      ...started,
-      'interruptTurn',
-      'getSessionIdleness',
-      ...stopped,
-      'removeSandbox',
-      'claimSessionSlot',
-      'endRun',
-    ],
+    calls: [...started, 'interruptTurn', ...endedByInactivity],
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createApiClient } from '../support/api-client.ts';
+import { commandEnv } from '../support/command-env.ts';
 import { openConversation } from '../support/conversation.ts';
 import { linesOf } from '../support/log-lines.ts';
 import { releaseAgent } from '../support/release-agent.ts';
@@ -23,13 +24,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-function flowrun(...args: string[]) {
-  const { database, encryptionKey } = service;
-  return cliWith({
-    DATABASE_URL: database.url,
-    ENCRYPTION_KEY: encryptionKey.toString('base64'),
-  })(...args);
-}
+const flowrun = (...args: string[]) => cliWith(commandEnv(service))(...args);
 
 const withinMs = 60_000;
 const waits = script([{ say: 'working' }, { waitForFile: 'go-on' }]);

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { postsOf, untilPosted } from '../support/received-webhook.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { serviceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
@@ -28,9 +30,7 @@ const working = script([{ say: 'working' }, { hang: true }]);
 /** An active run, and the handle of its workflow as in Temporal's own tools. */
 async function runAtWork() {
   const { runId } = await service.trigger({ prompt: working, callbackUrl: `${receiver.url}/` });
-  await expect
-    .poll(async () => (await service.readRun(runId)).agentStatus, patiently)
-    .toBe('working');
+  await untilWorking(service, { runId });
   return { runId, handle: await workflowOf(runId) };
 }
 
@@ -59,14 +59,11 @@ async function expectEndedByOperator(runId: string): Promise<void> {
     error: 'terminated_by_operator',
   });
   await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
-  await expect.poll(() => postsOf(runId), patiently).toHaveLength(1);
-  expect(JSON.parse(postsOf(runId)[0]?.body ?? '')).toMatchObject({
+  await untilPosted(receiver, { runId }, 1);
+  expect(JSON.parse(postsOf(receiver, { runId })[0]?.body ?? '')).toMatchObject({
     error: 'terminated_by_operator',
   });
 }
-
-const postsOf = (runId: string) =>
-  receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
 
 describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
   it('ends a run by terminating its workflow: sandbox, slot and webhook included', async () => {
@@ -92,7 +89,7 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
     expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
     expect(await service.sandboxes.list()).toEqual([]);
     expect(await service.readRun(runId)).toEqual(ended);
-    expect(postsOf(runId)).toHaveLength(1);
+    expect(postsOf(receiver, { runId })).toHaveLength(1);
   });
 });
 
@@ -113,7 +110,7 @@ describe('a workflow that an operator resets while its sandbox is up', { timeout
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
     expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
-    await expect.poll(() => postsOf(runId), patiently).toHaveLength(1);
+    await untilPosted(receiver, { runId }, 1);
     await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
   });
 });

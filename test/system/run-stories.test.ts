@@ -1,19 +1,19 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
-import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import {
+  expectBody,
+  expectSigned,
+  postsOf,
+  untilPosted,
+  untilWebhook,
+} from '../support/received-webhook.ts';
 import { untilRemoved, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
-import {
-  answerWith,
-  type ReceivedPost,
-  startReceiver,
-  type WebhookReceiver,
-} from '../support/webhook-receiver.ts';
+import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
@@ -106,9 +106,9 @@ describe('the webhook of a run', patiently, () => {
     const steps = [{ callModel: 'Hi.' }, { say: 'done' }];
     const { runId } = await triggerWithCallback(receiver, steps, { who: 'Zoë €' });
     await service.untilEnded(runId);
-    const settled = await untilWebhook(runId, 'delivered');
+    const settled = await untilWebhook(service, { runId }, 'delivered');
     expect(settled.webhook).toEqual({ state: 'delivered', attempts: 1, lastStatus: 204 });
-    const posts = receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+    const posts = postsOf(receiver, { runId });
     expect(posts).toHaveLength(1);
     const [post] = posts;
     expect(post?.headers).toMatchObject({
@@ -121,11 +121,11 @@ describe('the webhook of a run', patiently, () => {
     expect([startedAt, finishedAt]).toEqual([aMoment, aMoment]);
     expect(costUsd).toBeGreaterThan(0);
     expect(usage['outputTokens']).toBeGreaterThan(0);
-    expectBody(post, {
+    expectBody(service, post, {
       ...{ runId, agentStatus: 'idle', startedAt, finishedAt, exitCode: 0, result: 'done' },
       ...{ costUsd, usage, labels: { who: 'Zoë €' }, files: allStored },
     });
-    await expectSigned(post?.headers['x-service-signature'], post?.body ?? '');
+    await expectSigned(service, post);
   });
 
   it('of a run that never started has its admission time, and null for unknown fields', async () => {
@@ -135,25 +135,25 @@ describe('the webhook of a run', patiently, () => {
     const { runId, createdAt } = data;
     await service.call('POST', `/runs/${runId}/stop`);
     await service.untilEnded(runId);
-    const settled = await untilWebhook(runId, 'delivered');
+    const settled = await untilWebhook(service, { runId }, 'delivered');
     expect(settled).toMatchObject({ agentStatus: null, startedAt: null, finishedAt: aMoment });
-    const posts = receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+    const posts = postsOf(receiver, { runId });
     expect(posts).toHaveLength(1);
-    expectBody(posts[0], {
+    expectBody(service, posts[0], {
       ...{ runId, flowId, agentStatus: 'error', startedAt: createdAt },
       ...{ finishedAt: settled.finishedAt, error: 'stopped_by_api', exitCode: null, result: null },
       ...{ costUsd: null, usage: settled.usage, labels: {}, files: null },
     });
     expect(new Set(Object.values(settled.usage))).toEqual(new Set([0]));
-    await expectSigned(posts[0]?.headers['x-service-signature'], posts[0]?.body ?? '');
+    await expectSigned(service, posts[0]);
   });
 
   it('has the cause of a deleted run', async () => {
     const { runId } = await triggerWithCallback(receiver, [{ say: 'working' }, { hang: true }]);
     await untilWorking(service, { runId });
     await service.call('DELETE', `/runs/${runId}`);
-    await untilPosted(receiver, runId, 1);
-    const [post] = receiver.posts.filter(({ body }) => body.includes(runId));
+    await untilPosted(receiver, { runId }, 1);
+    const [post] = postsOf(receiver, { runId });
     expect(JSON.parse(post?.body ?? '')).toMatchObject({ runId, error: 'deleted_by_api' });
   });
 
@@ -164,31 +164,19 @@ describe('the webhook of a run', patiently, () => {
     );
     const { runId } = await triggerWithCallback(moody, [{ say: 'done' }]);
     await service.untilEnded(runId);
-    await untilPosted(moody, runId, 2);
+    await untilPosted(moody, { runId }, 2);
     await moody.close();
     const [first, second] = moody.posts;
     expect(second?.body).toBe(first?.body);
     expect(second?.headers['x-service-delivery-id']).toBe(first?.headers['x-service-delivery-id']);
     expect(second?.headers['x-service-attempt']).toBe('2');
     expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature']);
-    await expectSigned(second?.headers['x-service-signature'], second?.body ?? '');
+    await expectSigned(service, second);
   });
 });
 
 const allStored = { state: 'stored', skippedCount: 0, skipped: [] };
 const aMoment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-
-/** Exactly the documented fields, in the documented order. */
-function expectBody(post: ReceivedPost | undefined, expected: Record<string, unknown>): void {
-  const { runId, flowId = service.flowId, agentStatus, startedAt, finishedAt, ...rest } = expected;
-  const { error, exitCode, result, costUsd, usage, labels } = rest;
-  const { projectId } = service;
-  const whole = {
-    ...{ runId, flowId, projectId, status: 'sleep', agentStatus, triggerType: 'api' },
-    ...{ startedAt, finishedAt, error, exitCode, result, costUsd, usage, labels },
-  };
-  expect(post?.body).toBe(JSON.stringify(whole));
-}
 
 /** Its runs wait for a slot on a host without free ones. */
 async function flowThatWaits(): Promise<string> {
@@ -210,28 +198,4 @@ function triggerWithCallback(
   labels: Record<string, string> = {},
 ): Promise<RunRecord> {
   return service.trigger({ prompt: script(steps), callbackUrl: `${to.url}/hook`, labels });
-}
-
-async function untilWebhook(runId: string, state: string): Promise<RunRecord> {
-  await expect
-    .poll(async () => (await service.readRun(runId)).webhook.state, { timeout: 60_000 })
-    .toBe(state);
-  return service.readRun(runId);
-}
-
-async function untilPosted(to: WebhookReceiver, runId: string, count: number): Promise<void> {
-  const posted = () => to.posts.filter(({ body }) => body.includes(runId)).length;
-  await expect.poll(posted, { timeout: 90_000 }).toBe(count);
-}
-
-/** Like a receiver: over the raw bytes, with the project's secret. */
-async function expectSigned(header: unknown, body: string): Promise<void> {
-  const [, t, v1] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header)) ?? [];
-  const secret = await ensureWebhookSecret(
-    service.database.pool,
-    createSealer(service.encryptionKey),
-    service.projectId,
-  );
-  expect(createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')).toBe(v1);
-  expect(Math.abs(Date.now() / 1_000 - Number(t))).toBeLessThan(300);
 }

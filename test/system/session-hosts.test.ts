@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
+import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
 import { cliWith } from '../support/run-cli.ts';
@@ -39,13 +40,7 @@ const placesOf = async ({ runId }: Conversation) =>
     .filter((one) => one.runId === runId)
     .map(({ hostId, generation }) => ({ hostId, generation }));
 
-function flowrun(...args: string[]) {
-  const { database, encryptionKey } = service;
-  return cliWith({
-    DATABASE_URL: database.url,
-    ENCRYPTION_KEY: encryptionKey.toString('base64'),
-  })(...args);
-}
+const flowrun = (...args: string[]) => cliWith(commandEnv(service))(...args);
 
 /** Resolves when its session has left it. */
 async function drain(hostId: string, chat: Conversation): Promise<void> {

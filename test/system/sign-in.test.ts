@@ -1,18 +1,15 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import { isSignedWith, postsOf, untilPosted, untilWebhook } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { openStream } from '../support/sse-client.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import {
-  type ReceivedPost,
-  startReceiver,
-  type WebhookReceiver,
-} from '../support/webhook-receiver.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
@@ -148,33 +145,18 @@ describe('a project with its own model', patiently, () => {
 });
 
 describe('runs that an operator manages', patiently, () => {
-  const postsOf = (runId: string) =>
-    receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
-  const signatureOf = ({ headers }: ReceivedPost) => {
-    const [t = '', v1 = ''] = String(headers['x-service-signature'])
-      .split(',')
-      .map((part) => part.slice(part.indexOf('=') + 1));
-    return { t, v1 };
-  };
-  const isSignedWith = (secret: string, post: ReceivedPost) => {
-    const { t, v1 } = signatureOf(post);
-    return createHmac('sha256', secret).update(`${t}.${post.body}`).digest('hex') === v1;
-  };
-
   it('are redelivered on request: the same body and id, signed with the current secret', async () => {
     const callbackUrl = `${receiver.url}/again`;
     const { runId } = await service.trigger({ prompt: script([{ say: 'well' }]), callbackUrl });
-    await expect.poll(() => postsOf(runId), { timeout: 60_000 }).toHaveLength(1);
+    await untilPosted(receiver, { runId }, 1);
     const secret = (await operator('GET', `${project}/webhook-secret`)).data.webhookSecret;
     const rotated = (await operator('POST', `${project}/webhook-secret/rotate`)).data.webhookSecret;
-    await expect
-      .poll(async () => (await service.readRun(runId)).webhook.state, { timeout: 60_000 })
-      .toBe('delivered');
+    await untilWebhook(service, { runId }, 'delivered');
 
     const redelivery = await operator('POST', `${project}/runs/${runId}/webhook/redeliver`);
     expect([redelivery.status, redelivery.data]).toEqual([202, { runId, delivery: 1 }]);
-    await expect.poll(() => postsOf(runId), { timeout: 60_000 }).toHaveLength(2);
-    const [first, second] = postsOf(runId);
+    await untilPosted(receiver, { runId }, 2);
+    const [first, second] = postsOf(receiver, { runId });
     if (!first || !second) throw new Error('two posts were counted');
     expect(second.body).toBe(first.body);
     expect(second.headers['x-service-delivery-id']).toBe(first.headers['x-service-delivery-id']);

@@ -3,6 +3,7 @@ import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/f
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { releaseAgent } from '../support/release-agent.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
@@ -63,15 +64,12 @@ async function expectClean(runId: string, end: object = {}): Promise<void> {
   expect(ended).not.toHaveProperty('error');
 }
 
-/** The size of a run's log so far. */
-async function endsWith(runId: string, what: string): Promise<boolean> {
+/** Whether the last entry of a run's log contains a text. */
+async function endsWith(runId: string, text: string): Promise<boolean> {
   const path = `/runs/${runId}/logs?format=structured&channel=all&order=desc&limit=1`;
   const { data } = await service.call<{ entries: object[] }>('GET', path);
-  return JSON.stringify(data.entries).includes(what);
+  return JSON.stringify(data.entries).includes(text);
 }
-
-const untilAgentIs = (status: string, runId: string): Promise<boolean> =>
-  vi.waitUntil(async () => (await service.readRun(runId)).agentStatus === status, until);
 
 const makeFiles = (count: number): object => ({
   shell: `mkdir many && cd many && seq 1 ${count} | xargs touch`,
@@ -136,7 +134,8 @@ describe.concurrent('a run', patiently, () => {
     const question = { question: 'Which colour?', header: 'Paint', multiSelect: false, options };
     const { runId } = await run([{ ask: { questions: [question] } }, { say: 'done' }]);
     const reading = collect(service.stream(runId));
-    await untilAgentIs('waiting', runId);
+    const isWaiting = async () => (await service.readRun(runId)).agentStatus === 'waiting';
+    await vi.waitUntil(isWaiting, until);
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     await expectEnd(runId, { error: 'stopped_by_api', agentStatus: 'error' });
     const last = (await reading).findLast(({ event }) => event === 'status');
@@ -227,24 +226,21 @@ describe.concurrent('a run', patiently, () => {
 });
 
 describe('after a restart of its host', patiently, () => {
-  const hung = { error: 'hung_after_result', result: 'done' };
-  const mute = { error: 'no_result', result: null };
-  it.each([
-    ['its result', [{ say: 'done' }], hung],
-    ['the end of its message without a result', [{ noResult: true }], mute],
-  ])('a run that stays after %s is ended', async (_what, steps, end) => {
+  const stays: [string, object[], object][] = [
+    ['its result', [{ say: 'done' }], { error: 'hung_after_result', result: 'done' }],
+    ['a turn without a result', [{ noResult: true }], { error: 'no_result', result: null }],
+  ];
+
+  it.each(stays)('a run that stays after %s is ended', async (_what, steps, end) => {
     const { runId } = await run([{ waitForFile: 'go-on' }, ...steps, { hangAfterResult: true }]);
-    await untilAgentIs('working', runId);
+    await untilWorking(service, { runId });
     await service.worker.kill('SIGKILL');
     releaseAgent(service, runId);
     await service.worker.start();
     await expectEnd(runId, end);
   });
 
-  it.each([
-    ['its result', [{ say: 'done' }], hung],
-    ['the end of its message', [{ noResult: true }], mute],
-  ])('a run that has said %s before is ended too', async (_what, steps, end) => {
+  it.each(stays)('a run that stayed after %s before is ended too', async (_what, steps, end) => {
     const { runId } = await run([...steps, { hangAfterResult: true }]);
     await vi.waitUntil(() => endsWith(runId, '"completed"'), { ...until, interval: 20 });
     await service.worker.restart('SIGKILL');

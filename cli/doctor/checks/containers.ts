@@ -8,7 +8,7 @@ import {
   counted,
   type DoctorContext,
   type Problem,
-  skipped,
+  withoutDocker,
 } from '../types.ts';
 import { named } from './stuck-runs.ts';
 
@@ -22,7 +22,7 @@ export const containersCheck: Check = {
     advice: 'Check the log of the Docker Engine.',
   },
   async run(context) {
-    if (context.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (context.docker === null) return withoutDocker;
     const { all, orphaned, missing } = await compareTwice(context, context.docker);
     const known = new Set((await context.hosts.list()).map(({ hostId }) => hostId));
     const ours = orphaned.filter(({ hostId }) => known.has(hostId));

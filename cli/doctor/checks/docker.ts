@@ -8,7 +8,7 @@ import {
   sizeOf,
   startEngine,
 } from '../advice.ts';
-import { type Check, checked, skipped } from '../types.ts';
+import { type Check, checked, skipped, withoutDocker } from '../types.ts';
 
 export const dockerCheck: Check = {
   name: 'docker',
@@ -19,7 +19,7 @@ export const dockerCheck: Check = {
     advice: startEngine,
   },
   async run(context) {
-    if (context.docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (context.docker === null) return withoutDocker;
     const { version } = await context.docker.version();
     return checked([version]);
   },
@@ -50,7 +50,7 @@ export const runtimeCheck: Check = {
     advice: 'Check the log of the Docker Engine.',
   },
   async run({ docker, config }) {
-    if (docker === null) return skipped('neither DOCKER_HOST nor DATA_DIR is set here');
+    if (docker === null) return withoutDocker;
     try {
       const used = await docker.findRuntime();
       return checked([`${used} (SANDBOX_RUNTIME=${config.sandboxRuntime})`]);

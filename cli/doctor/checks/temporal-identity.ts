@@ -4,7 +4,7 @@ import {
   type TemporalIdentity,
 } from '../../../core/temporal/temporal-identity.ts';
 import type { MissingWorkflows } from '../../../systems/postgres/maintenance/temporal-identity-store.ts';
-import { type Check, checked, type Problem, skipped } from '../types.ts';
+import { type Check, checked, type Problem, withoutTemporal } from '../types.ts';
 
 /** Whether the configured Temporal has the workflows of this database. */
 export const temporalIdentityCheck: Check = {
@@ -16,7 +16,7 @@ export const temporalIdentityCheck: Check = {
     advice: 'Check the logs of Postgres and of Temporal.',
   },
   async run({ temporal, temporalIdentity }) {
-    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return withoutTemporal;
     const known = await temporalIdentity.find();
     if (known === null) return checked(['no process has stored it yet']);
     const found = await temporal.identity();

@@ -1,6 +1,6 @@
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import type { Host } from '../../../systems/postgres/hosts/host-store.ts';
-import { type Check, checked, counted, type Problem, skipped } from '../types.ts';
+import { type Check, checked, counted, type Problem, withoutTemporal } from '../types.ts';
 import { isLive } from './hosts.ts';
 
 export const temporalCheck: Check = {
@@ -14,7 +14,7 @@ export const temporalCheck: Check = {
       'Start Temporal, or correct TEMPORAL_ADDRESS. Runs are still admitted; they start when Temporal is back.',
   },
   async run({ temporal, config }) {
-    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return withoutTemporal;
     const from = performance.now();
     const { version, hasNamespace } = await temporal.facts();
     const facts = [version, `${Math.round(performance.now() - from)} ms`];
@@ -38,7 +38,7 @@ export const searchAttributesCheck: Check = {
     advice: 'Grant this client the right to list them, or check the log of Temporal.',
   },
   async run({ temporal, fixes, config }) {
-    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return withoutTemporal;
     const missing = await temporal.missingSearchAttributes();
     if (missing.length === 0) return checked([]);
     const namespace = config.temporal?.namespace ?? 'default';
@@ -61,7 +61,7 @@ export const workersCheck: Check = {
     advice: 'Check the log of Temporal.',
   },
   async run({ temporal, config, hosts }) {
-    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return withoutTemporal;
     const all = await hosts.list();
     const others = instancesOf(all).filter((name) => name !== config.instance);
     if (others.length > 0) return checked([], otherInstance(config.instance, others));

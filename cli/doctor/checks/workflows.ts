@@ -5,7 +5,7 @@ import {
   counted,
   type DoctorContext,
   type Problem,
-  skipped,
+  withoutTemporal,
 } from '../types.ts';
 import { named, theFirst } from './stuck-runs.ts';
 
@@ -25,7 +25,7 @@ export const workflowsCheck: Check = {
   },
   async run(context) {
     const { temporal } = context;
-    if (temporal === null) return skipped('TEMPORAL_ADDRESS is not set here');
+    if (temporal === null) return withoutTemporal;
     const live = await liveRuns(context);
     const suspects = await withoutWorkflow(live, temporal);
     const unidentified = await withoutRun(context, temporal);

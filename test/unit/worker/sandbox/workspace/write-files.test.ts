@@ -19,11 +19,11 @@ import {
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
 import { storeFile } from '../../../../../worker/sandbox/workspace/store-file.ts';
 import { writeFiles } from '../../../../../worker/sandbox/workspace/write-files.ts';
+import { swapForLink } from './swap-for-link.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 let base: string;
@@ -117,24 +117,8 @@ test('a failed write leaves nothing, and the next one succeeds', async () => {
   expect([readdirSync(root), readFileSync(at('a'), 'utf8')]).toEqual([['a'], 'new']);
 });
 
-/** A thread that constantly replaces `d` by a directory and by a link to the outside. */
-function swapper(): void {
-  const source = `
-    const { mkdirSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
-    const { workerData: { name, outside } } = require('node:worker_threads');
-    const quietly = (act) => { try { act(); } catch {} };
-    for (;;) {
-      quietly(() => mkdirSync(name));
-      quietly(() => rmSync(name, { recursive: true }));
-      quietly(() => symlinkSync(outside, name));
-      quietly(() => unlinkSync(name));
-    }`;
-  const worker = new Worker(source, { eval: true, workerData: { name: at('d'), outside } });
-  onTestFinished(async () => void (await worker.terminate()));
-}
-
 test('a thread that constantly swaps directories for symlinks causes no write outside', async () => {
-  swapper();
+  swapForLink(at('d'), outside);
   const seen = { written: 0, rejected: 0, failed: 0 };
   const isOneSided = (): boolean => Math.min(seen.written, seen.rejected + seen.failed) <= 10;
   for (let n = 0; n < 600 || isOneSided(); n += 1) {
@@ -149,7 +133,7 @@ test('a thread that constantly swaps directories for symlinks causes no write ou
 }, 120_000);
 
 test('a thread that constantly swaps directories for symlinks causes no read from outside', async () => {
-  swapper();
+  swapForLink(at('d'), outside);
   const blobs = stored();
   for (let n = 0; n < 3_000; n += 1) await storeFile(blobs, root, 'd/secret');
   expect([...blobs.blobs.values()].map(String)).not.toContain('secret');

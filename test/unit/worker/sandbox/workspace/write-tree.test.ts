@@ -15,13 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { FileEntry, Snapshot } from '../../../../../core/files/file-entry.ts';
 import { readTree } from '../../../../../worker/sandbox/workspace/read-tree.ts';
 import { createSkippedList } from '../../../../../worker/sandbox/workspace/skipped-entries.ts';
 import { writeTree } from '../../../../../worker/sandbox/workspace/write-tree.ts';
 import { snapshotOf } from '../../../../support/snapshot-of.ts';
+import { swapForLink } from './swap-for-link.ts';
 import { makeWorkspace } from './workspace-folder.ts';
 
 const agentId = 10_001;
@@ -166,18 +166,7 @@ test('a name that is swapped for a link becomes no name of a file outside', asyn
 });
 
 test('a thread that constantly swaps a folder for a link causes no change outside', async () => {
-  const source = `
-    const { mkdirSync, rmSync, symlinkSync, unlinkSync } = require('node:fs');
-    const { workerData: { name, outside } } = require('node:worker_threads');
-    const quietly = (act) => { try { act(); } catch {} };
-    for (;;) {
-      quietly(() => mkdirSync(name));
-      quietly(() => rmSync(name, { recursive: true }));
-      quietly(() => symlinkSync(outside, name));
-      quietly(() => unlinkSync(name));
-    }`;
-  const worker = new Worker(source, { eval: true, workerData: { name: at('d'), outside } });
-  onTestFinished(async () => void (await worker.terminate()));
+  swapForLink(at('d'), outside);
   const before = statSync(outside);
   const tree = snapshotOf([file('d/secret', { mode: 0o777 })], {
     folders: [folder('d', 0o777)],
