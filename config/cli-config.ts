@@ -3,7 +3,8 @@ import type { PriceList } from '../core/metering/model-prices.ts';
 import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { readStackFile } from './local-stack-file.ts';
-import { publicUrlOf, serviceVariables } from './variables.ts';
+import { publicUrlOf } from './variable-types.ts';
+import { serviceVariables } from './variables.ts';
 
 interface CliConfig {
   databaseUrl: string;

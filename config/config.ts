@@ -5,7 +5,8 @@ import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { redisConfig } from './redis-config.ts';
 import { readTemporalConfig } from './temporal-config.ts';
-import { apiVariables, publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
+import { publicUrlOf } from './variable-types.ts';
+import { apiVariables, serviceVariables, workerVariables } from './variables.ts';
 
 const dayMs = 24 * 3_600_000;
 

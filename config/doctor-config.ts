@@ -4,7 +4,8 @@ import { effectiveEnv } from './cli-config.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
-import { publicUrlOf, serviceVariables, workerVariables } from './variables.ts';
+import { publicUrlOf } from './variable-types.ts';
+import { serviceVariables, workerVariables } from './variables.ts';
 
 /** Settings of the doctor; null if not configured here. */
 export interface DoctorConfig {

@@ -87,3 +87,12 @@ export function isHostAndPort(item: string): boolean {
   const port = Number(/^(?:\[[0-9a-f:.]+\]|[^\s:[\]]+):(\d{1,5})$/i.exec(item)?.[1]);
   return port >= 1 && port <= 65_535;
 }
+
+/** The URL of the API, without a trailing slash. */
+export function publicUrlOf(read: {
+  PUBLIC_URL?: string | undefined;
+  API_HOST: string;
+  API_PORT: number;
+}): string {
+  return read.PUBLIC_URL ?? `http://${read.API_HOST}:${read.API_PORT}`;
+}

@@ -152,15 +152,6 @@ export const serviceVariables = {
     .describe('Where the process kills itself, for tests.'),
 };
 
-/** The URL of the API, without a trailing slash. */
-export function publicUrlOf(read: {
-  PUBLIC_URL?: string | undefined;
-  API_HOST: string;
-  API_PORT: number;
-}): string {
-  return read.PUBLIC_URL ?? `http://${read.API_HOST}:${read.API_PORT}`;
-}
-
 /** Settings of the API alone. */
 export const apiVariables = {
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])

@@ -2,20 +2,9 @@
 // and restarted as in deploy/hosts.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, chownSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, connect as dial, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -24,13 +13,12 @@ import { allow, hostNames, pathsIn } from '../../../deploy/hosts/allowlist.ts';
 import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certificates.ts';
 import { type IngressTargets, reloadIngress } from '../../../deploy/hosts/ingress.ts';
 import { runHostsCommand } from '../../../deploy/hosts/main-command.ts';
-import { repository } from '../../../dev/lib/folders.ts';
-import { runCommand } from '../../../dev/lib/run-command.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { postgresBinaries } from '../../../dev/stack/servers/postgres-binaries.ts';
 import { ensureCluster } from '../../../dev/stack/servers/postgres-cluster.ts';
+import { prepareSecrets } from './prepare-secrets.ts';
+import { openSlowProxy } from './slow-proxy.ts';
 
-const program = join(repository, 'deploy/hosts/prepare.ts');
 const password = 'a-password';
 
 let secrets: string;
@@ -41,19 +29,7 @@ let redis: ChildProcess;
 let isOver = false;
 
 beforeAll(async () => {
-  secrets = mkdtempSync(join(tmpdir(), 'flowrun-entrances-'));
-  chmodSync(secrets, 0o755);
-  for (const folder of ['hosts', 'postgres', 'redis', 'entrance', 'service', 'joined']) {
-    mkdirSync(join(secrets, folder));
-  }
-  for (const file of ['postgres/flowrun', 'postgres/superuser', 'redis/password']) {
-    writeFileSync(join(secrets, file), `${password}\n`);
-  }
-  writeFileSync(join(secrets, 'service/encryption-key'), 'three\n');
-  const FLOWRUN_HOSTS_NAME = 'localhost';
-  await runCommand(process.execPath, [program, secrets], {
-    env: { ...process.env, FLOWRUN_HOSTS_NAME },
-  });
+  secrets = await prepareSecrets(password);
   const at = async () => ({ host: '127.0.0.1', port: await freePort() });
   const temporalEntrance = join(secrets, 'caddy.sock');
   stores = { secrets, postgres: await at(), redis: await at(), temporalIngress: temporalEntrance };
@@ -95,7 +71,7 @@ test('removing a host reverts its changes to the configuration of Redis', async 
 });
 
 test('closes a connection that was authenticating while its host was removed', async () => {
-  const proxy = await openSlowProxy();
+  const proxy = await openSlowProxy(stores.postgres.port);
   const late = hostClient(proxy.port);
   const ended = endOf(late);
   const outcome = late.connect().then(() => 'in', String);
@@ -254,25 +230,4 @@ async function superuser(query: string): Promise<number | null> {
   } finally {
     await client.end();
   }
-}
-
-/** A proxy to Postgres that delays a client after its TLS request until released. */
-async function openSlowProxy() {
-  const signs = new EventEmitter();
-  const isHeld = once(signs, 'held');
-  const proxy: Server = createServer((client) => {
-    const server = dial(stores.postgres.port, '127.0.0.1');
-    server.pipe(client);
-    client.on('error', () => undefined);
-    server.on('error', () => undefined);
-    client.once('data', (wish) => {
-      server.write(wish);
-      client.pause();
-      signs.once('go', () => client.pipe(server));
-      signs.emit('held');
-    });
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const { port } = proxy.address() as AddressInfo; // a TCP server that listens
-  return { port, isHeld, sign: () => signs.emit('go'), close: () => proxy.close() };
 }

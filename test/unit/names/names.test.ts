@@ -8,7 +8,7 @@ const exempt = new Set([
   'CHANGELOG.md',
   'config/retired-settings.ts',
   'package-lock.json',
-  'test/unit/config/config.test.ts',
+  'test/unit/config/config-errors.test.ts',
   'test/unit/names/names.test.ts',
   'test/unit/names/retired-names.json',
   'test/unit/names/find-names.ts',

@@ -3,7 +3,6 @@ import { packageOf } from '../../../dev/lint/boundaries.mjs';
 
 const maxFilesInFolder = 20;
 const maxLines = 250;
-const maxTestLines = 400;
 
 /** Folders with too many files directly in them. */
 export function crowdedFolders(files: string[]): string[] {
@@ -24,7 +23,7 @@ export function sharedBaseNames(files: string[]): string[] {
 export function longFiles(files: string[], read: (file: string) => string): string[] {
   return files.filter((file) => {
     const lines = read(file).replace(/\n$/, '').split('\n').length;
-    return lines > (file.startsWith('test/') ? maxTestLines : maxLines);
+    return lines > maxLines;
   });
 }
 

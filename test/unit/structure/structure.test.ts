@@ -35,7 +35,7 @@ describe('the source tree', () => {
     expect(unused.filter((each) => !bundled.has(each.replace(/:.*/, '')))).toEqual([]);
   });
 
-  test('has files of at most 250 lines, and tests of at most 400', () => {
+  test('has files of at most 250 lines, tests included', () => {
     expect(longFiles(code, readOwnFile)).toEqual([]);
   });
 
@@ -111,8 +111,8 @@ describe('the checks of the source tree', () => {
 
   test('find a file with too many lines', () => {
     const lines = (count: number): string => 'x\n'.repeat(count);
-    expect(longFiles(['core/a.ts', 'test/a.test.ts'], () => lines(250))).toEqual([]);
-    expect(longFiles(['core/a.ts', 'test/a.test.ts'], () => lines(251))).toEqual(['core/a.ts']);
-    expect(longFiles(['test/a.test.ts'], () => lines(401))).toEqual(['test/a.test.ts']);
+    const files = ['core/a.ts', 'test/a.test.ts'];
+    expect(longFiles(files, () => lines(250))).toEqual([]);
+    expect(longFiles(files, () => lines(251))).toEqual(files);
   });
 });

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../../../dev/stack/ports.ts';
 import { createTemporalIdentityStore } from '../../../../systems/postgres/maintenance/temporal-identity-store.ts';
@@ -8,6 +6,7 @@ import { admittedRun } from '../../../support/admitted-run.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { createNamespace } from '../../../support/temporal-namespace.ts';
 import { useDatabase } from '../../../support/use-database.ts';
+import { forwardTemporal } from './forward-temporal.ts';
 
 const database = useDatabase();
 const open: Temporal[] = [];
@@ -73,7 +72,7 @@ it('an unreachable Temporal does not stop the process: only requests fail', asyn
   const { temporal, hints } = openProcess('default', `127.0.0.1:${port}`);
   await expect(temporal.startRun(admittedRun({}))).rejects.toThrow();
   expect([temporal.wasVerified(), hints]).toEqual([false, []]);
-  const proxy = await forward(port);
+  const proxy = await forwardTemporal(port);
   await expect.poll(() => temporal.check().then(() => true, String), poll).toBe(true);
   expect(temporal.wasVerified()).toBe(true);
   await proxy.close();
@@ -88,14 +87,14 @@ it('a missing namespace does not stop the process', async () => {
 
 it('after an outage the identity is compared again, before the next request', async () => {
   const port = await freePort();
-  const proxy = await forward(port);
+  const proxy = await forwardTemporal(port);
   const { temporal, hints } = openProcess('default', `127.0.0.1:${port}`);
   await temporal.check();
   await proxy.close();
   await expect(temporal.describe('any')).rejects.toThrow();
   // As if an empty server had been started at the address.
   await database.pool.query(`update temporal_identity set namespace_id = 'of the lost server'`);
-  const again = await forward(port);
+  const again = await forwardTemporal(port);
   const verify = () => temporal.verifyIdentity().then(() => '', String);
   await expect.poll(verify, poll).toContain('This database belongs to');
   await expect(temporal.startRun(admittedRun({}))).rejects.toThrow('This database belongs to');
@@ -104,22 +103,3 @@ it('after an outage the identity is compared again, before the next request', as
 });
 
 const poll = { timeout: 30_000, interval: 200 };
-
-/** Forwards a port to the server until it is closed. */
-async function forward(port: number): Promise<{ close(): Promise<void> }> {
-  const [host = '', serverPort] = stackEnv.temporalAddress.split(':');
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((near) => {
-    const far = connect(Number(serverPort), host);
-    for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
-    near.pipe(far).pipe(near);
-  });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    async close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}

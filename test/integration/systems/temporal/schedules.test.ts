@@ -1,22 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
+import { describe, expect, it } from 'vitest';
 import { fakeRun } from '../../../support/fake-run.ts';
-import { stackEnv } from '../../../support/stack-env.ts';
-import { createWorkflowFixture, type WorkflowFixture } from '../../../support/workflow-fixture.ts';
+import { useTemporal } from './use-temporal.ts';
 
-let fixture: WorkflowFixture;
-let temporal: Temporal;
-beforeAll(async () => {
-  fixture = await createWorkflowFixture();
-  const { instance } = fixture;
-  const connection = { address: stackEnv.temporalAddress };
-  temporal = createTemporal({ instance, namespace: 'default', connection });
-}, 120_000);
-afterAll(async () => {
-  await temporal.close();
-  await fixture.close();
-});
+const { fixture, temporal } = useTemporal();
 
 const scheduleOf = (flowId: string) => fixture.client.schedule.getHandle(`flow/${flowId}`);
 

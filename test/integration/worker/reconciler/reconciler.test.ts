@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
-import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { setupFreshScenario } from '../../systems/postgres/setup-scenario.ts';
 import { createReconcilerFixture } from './reconciler-fixture.ts';
 
@@ -134,86 +133,6 @@ describe('an active run', () => {
     await database.pool.query(`update runs set created_at = created_at - interval '61 s'`);
     await fixture.reconciler.pass();
     expect(await fixture.read(run)).toMatchObject({ endCause: 'timed_out', endedAt: null });
-  });
-});
-
-describe('a pending webhook', () => {
-  beforeEach(() => {
-    fixture.deps.thresholds.webhookMs = 0;
-  });
-
-  async function endedRun() {
-    const run = await fixture.started(await scenario.run({ callbackUrl }));
-    await fixture.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
-    return run;
-  }
-
-  it('is left to its running workflow', async () => {
-    await endedRun();
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([]);
-  });
-
-  it('continues with the remaining attempts if that workflow is gone', async () => {
-    const run = await endedRun();
-    await fixture.deps.webhooks.claimAttempt(run.runId, 1);
-    fixture.workflows.set(run.workflowId, 'closed');
-    await fixture.reconciler.pass();
-    expect(fixture.calls, 'the second is not due yet').toEqual([]);
-    await attemptsAge(database, 2_000);
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([`webhook ${run.runId} from 2`]);
-  });
-
-  it('is dropped when no attempt is left', async () => {
-    const run = await endedRun();
-    for (const attempt of [1, 2, 3, 4]) {
-      await fixture.deps.webhooks.claimAttempt(run.runId, attempt);
-    }
-    await attemptsAge(database, 30_000);
-    fixture.workflows.set(run.workflowId, 'closed');
-    await fixture.reconciler.pass();
-    expect((await fixture.read(run)).webhook.state).toBe('dropped');
-    expect(fixture.calls).toEqual([]);
-  });
-});
-
-describe('a redelivery', () => {
-  async function claimed() {
-    const { runId } = await fixture.started(await scenario.run({ callbackUrl }));
-    await fixture.runs.endRun({ ...cause(runId), exitCode: null });
-    const { webhooks } = fixture.deps;
-    await webhooks.drop(runId);
-    expect(await webhooks.claimRedelivery(runId)).toBe(1);
-    fixture.deps.thresholds.webhookMs = -1_000;
-    return { runId, webhooks };
-  }
-
-  it('is started if the process that claimed it died before it started one, and only once', async () => {
-    const { runId } = await claimed();
-    for (let n = 0; n < 3; n += 1) await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([`redelivery 1 of ${runId} from 1`]);
-  });
-
-  it('is left alone once it was started, and a later one is not mistaken for it', async () => {
-    const { runId, webhooks } = await claimed();
-    await webhooks.markRedeliveryStarted(runId, 1);
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([]);
-    expect(await webhooks.claimRedelivery(runId)).toBe(2);
-    await webhooks.markRedeliveryStarted(runId, 1);
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([`redelivery 2 of ${runId} from 1`]);
-  });
-
-  it('is started at the next pass if Temporal is unavailable', async () => {
-    const { runId } = await claimed();
-    const { startWebhook } = fixture.deps.temporal;
-    fixture.deps.temporal.startWebhook = () => Promise.reject(new Error('unavailable'));
-    await fixture.reconciler.pass();
-    fixture.deps.temporal.startWebhook = startWebhook;
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([`redelivery 1 of ${runId} from 1`]);
   });
 });
 

@@ -1,47 +1,14 @@
-// The gateway with a stand-in for the model API: what the ledger has of each kind of call.
+// What the ledger has of each kind of call.
 
-import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { noTokens } from '../../../../core/metering/token-counts.ts';
-import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
 import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
 import { callSocket, openCall } from '../../../support/socket-client.ts';
-import { serveRun } from '../egress/egress-fixture.ts';
-import { meteredRun } from './metered-run.ts';
+import { callOf, said, startGateway, tokens, user } from './metered-gateway.ts';
 
-const usage = { input_tokens: 1_000, output_tokens: 500, cache_read_input_tokens: 200 };
-const tokens = { ...noTokens, input: 1_000, output: 500, cacheRead: 200 };
 /** Of claude-opus-5-5, in nano-dollars. */
 const cost = 1_000 * 4_000 + 500 * 20_000 + 200 * 200;
-
-async function startModel(): Promise<OfflineModel> {
-  const model = await startOfflineModel();
-  onTestFinished(() => model.close());
-  return model;
-}
-
-async function startGateway(options: Parameters<typeof meteredRun>[0] = {}) {
-  const model = await startModel();
-  const run = await meteredRun(options);
-  const deps = { model: { apiKey: 'operator-key', baseUrl: model.url } };
-  const { socketPath, close } = await serveRun({ deps, handlers: { meter: run.meter } });
-  return { ...run, model, socketPath, close };
-}
-
-function callOf(steps: object[], fields: object = {}) {
-  const content = `@model ${JSON.stringify(steps)}`;
-  const body = { model: 'claude-opus-5-5', max_tokens: 1_000, ...fields };
-  const messages = [{ role: 'user', content }];
-  return {
-    method: 'POST',
-    path: '/model/v1/messages?beta=true',
-    headers: { 'x-api-key': 'sandbox' },
-    body: JSON.stringify({ ...body, messages }),
-  };
-}
-
-const said = [{ usage }, { text: 'Hello.' }];
 
 test.each([false, true])(
   'a whole answer is stored before its end arrives (stream: %s)',
@@ -69,65 +36,6 @@ test.each([false, true])(
     expect(JSON.stringify(lines)).not.toMatch(/Hello|operator-key|sandbox/);
   },
 );
-
-describe('an answer that is cut off', () => {
-  test('by the model API is stored with what it had said, and an estimate of the rest', async () => {
-    const { socketPath, meter, recorded } = await startGateway();
-    const steps = [{ usage }, { text: 'Half of it' }, { delayMs: 300 }, { cut: true, times: 9 }];
-    const answer = await openCall(socketPath, callOf(steps, { stream: true }));
-    await expect(text(answer)).rejects.toThrow('aborted');
-    await meter.settled();
-    const [call] = recorded.flat();
-    expect(call).toMatchObject({ status: 200, isCutOff: true, isEstimated: true });
-    expect(call?.tokens).toMatchObject({ input: 1_000, cacheRead: 200 });
-    expect(call?.tokens.output).toBeGreaterThan(25);
-    expect(call?.tokens.output).toBeLessThan(1_000);
-  });
-
-  test('by the agent, while it is streamed, is stored in the same way', async () => {
-    const { socketPath, meter, recorded } = await startGateway();
-    const steps = [{ usage }, { text: 'Half of it' }, { delayMs: 60_000 }];
-    const answer = await openCall(socketPath, callOf(steps, { stream: true }));
-    await once(answer, 'data');
-    answer.destroy();
-    await meter.settled();
-    expect(recorded.flat()).toMatchObject([
-      { status: 200, isCutOff: true, isEstimated: true, tokens: { input: 1_000 } },
-    ]);
-  });
-
-  test('by the agent before it begins costs its prompt, and what the model may have written', async () => {
-    const { socketPath, meter, recorded, model } = await startGateway();
-    const abort = new AbortController();
-    const call = callOf([{ delayMs: 60_000 }]);
-    const made = openCall(socketPath, { ...call, signal: abort.signal });
-    await expect.poll(() => model.requests().length).toBe(1);
-    abort.abort();
-    await expect(made).rejects.toThrow();
-    await meter.settled();
-    const [entry] = recorded.flat();
-    expect(entry).toMatchObject({ status: null, isCutOff: true, isEstimated: true });
-    expect(entry?.tokens.input).toBe(Math.ceil(call.body.length / 4));
-    expect(entry?.cost).toBeGreaterThan(0);
-  });
-
-  test('by the end of the run is stored before the meter has settled', async () => {
-    const { socketPath, meter, recorded, close } = await startGateway();
-    const steps = [{ usage }, { text: 'Half of it' }, { delayMs: 60_000 }];
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const answer = await openCall(socketPath, callOf(steps, { stream: true }));
-        await once(
-          answer.on('error', () => undefined),
-          'data',
-        );
-      }),
-    );
-    await close();
-    await meter.settled();
-    expect(recorded.flat()).toHaveLength(8);
-  });
-});
 
 test('a call that the model API rejects costs nothing', async () => {
   const { socketPath, meter, recorded } = await startGateway();
