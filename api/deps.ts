@@ -47,7 +47,7 @@ export interface ApiDeps {
   offlineModel: boolean;
   /** For flows without a timeout of their own. */
   runTimeoutMs: number;
-  /** Besides the list prices. */
+  /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
   /** A host without a heartbeat for longer is lost. */
   hostLostMs: number;

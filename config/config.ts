@@ -73,7 +73,7 @@ function serviceConfig(read: ServiceVariables, env: Environment) {
     /** The URL of the API for clients, without a trailing slash. */
     publicUrl: publicUrlOf(read),
     encryptionKey: read.ENCRYPTION_KEY,
-    /** Besides the list prices. */
+    /** The operator's prices. They take precedence over the list prices. */
     modelPrices: read.MODEL_PRICES,
     logLevel: read.LOG_LEVEL,
     /** The listener of the metrics endpoint; null if it is off. */

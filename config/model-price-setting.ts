@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelPrice, type PriceList } from '../core/metering/model-prices.ts';
 import { variable } from './environment.ts';
 
-/** In dollars. With a higher price, the cost of the largest call would not be exact. */
+/** In dollars. With a higher price, the cost of the largest call would exceed the safe integers. */
 const dollars = z.number().min(0).max(1_000);
 
 const rates = {

@@ -1,7 +1,7 @@
 interface JsonBounds {
-  /** Arrays and objects within each other. */
+  /** Maximum nesting of arrays and objects. */
   depthMax: number;
-  /** Elements of all arrays and members of all objects, approximately. */
+  /** Maximum number of array elements and object members in total, approximately. */
   valuesMax: number;
 }
 

@@ -33,7 +33,7 @@ import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createRunLogContext } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
 
-/** What the process passes to everything that it builds. */
+/** Shared by everything that the process builds. */
 export interface WorkerContext {
   config: WorkerConfig;
   logger: Logger;
@@ -46,7 +46,7 @@ export interface WorkerContext {
 
 export type SupervisedHost = ReturnType<typeof buildSupervisor>;
 
-/** Builds what supervises this host's sandboxes, independently of tasks. */
+/** Builds the supervisor of this host's sandboxes and its dependencies. Does not need Temporal. */
 export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { config, logger, telemetry, metrics, host } = worker;
   const { hostId } = lease;
@@ -129,7 +129,7 @@ function registrationOf(
   const { capacity, hostName: name, hostModel: model, dataDir } = config;
   return {
     losses,
-    // The heartbeat begins only after the adoption.
+    // Longer than usual, because the heartbeat begins only after existing sandboxes are adopted.
     claim: { leases, lease, leaseMs: host.staleMs, watchMs: leaseMs, logger },
     heartbeat: {
       ...options,

@@ -90,7 +90,7 @@ export function instrumentWebhooks(send: WebhookSender, metrics: WorkerMetrics):
   };
 }
 
-/** Models without a price have one label, because agents choose their names. */
+/** Models without a price share one label, because an agent can send any name. */
 export function modelCallObserver(metrics: WorkerMetrics, prices: PriceList) {
   return (call: LedgerEntry): void => {
     const name = plainModelName(call.model);

@@ -9,7 +9,7 @@ import { runOfProjectParams } from './operator-schemas.ts';
 
 /**
  * Sends the webhook again: the same body and URL, signed with the current secret, up to four attempts. The
- * claim is durable: if this process cannot start the delivery, a worker's reconciler does.
+ * redelivery is stored before it is started: if this process cannot start it, a worker's reconciler does.
  */
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;

@@ -14,7 +14,7 @@ interface Budget {
 
 type BudgetDeps = Pick<ApiDeps, 'modelPrices' | 'now'>;
 
-/** A budget cannot be enforced if the calls of its model have no known price. */
+/** A budget can be enforced only if the prices of the model calls are known. */
 export function checkBudget(
   { modelPrices: prices, now }: BudgetDeps,
   { model, maxBudgetUsd, field }: Budget,

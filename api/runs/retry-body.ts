@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts';
 import type { ParsedTrigger } from './admission-request.ts';
 import type { TriggerBody } from './trigger-schema.ts';
 
-/** Not copied here: secrets are not stored, and files are copied by reference. */
+/** Not taken from the stored run: secrets are not stored, and files are copied by reference. */
 type SuppliedField = SecretField | 'files' | 'idempotencyKey';
 
 /** Every other field must be listed, so that a new field of the trigger is not forgotten here. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The id of a session that the client names by a key only. A repeat of the request finds the session. */
+/** The ID of a session for which the client sends only a key, so that a retry finds the same session. */
 export function derivedSessionId(
   prefix: 'first' | 'keyed',
   { flowId, key }: { flowId: string; key: string },

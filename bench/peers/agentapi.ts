@@ -56,7 +56,7 @@ export const agentapi: Peer = {
   },
 };
 
-/** Answers what the agent asks in its terminal at its first start. */
+/** Answers the questions that the agent asks in its terminal at its first start. */
 const agentConfig = (dataDir: string) => ({
   hasCompletedOnboarding: true,
   theme: 'dark',

@@ -16,12 +16,12 @@ export interface Peer {
   /** Installs into a folder, which is renamed afterwards. */
   install(folder: string): Promise<unknown>;
   /** Prepares a start in the empty folder `dataDir`. */
-  program(places: PeerPlaces): { command: string; args: string[]; env: Record<string, string> };
+  program(setup: PeerSetup): { command: string; args: string[]; env: Record<string, string> };
   /** Opens a conversation with the started program. */
-  open(url: string, places: PeerPlaces): Promise<Say>;
+  open(url: string, setup: PeerSetup): Promise<Say>;
 }
 
-interface PeerPlaces {
+interface PeerSetup {
   installed: string;
   dataDir: string;
   modelUrl: string;

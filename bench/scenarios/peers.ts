@@ -1,4 +1,4 @@
-// A warm turn of the service against one of a peer, which is in the place of the limit.
+// Compares a warm turn of the service with one of a peer, which replaces the limit.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,8 +54,8 @@ async function startPeer(peer: Peer, { dataDir, modelUrl }: BenchService) {
   mkdirSync(folder);
   const port = await freePort();
   const installed = peerFolder(peer);
-  const places = { installed, dataDir: folder, modelUrl, port: String(port) };
-  const { command, args, env } = peer.program(places);
+  const setup = { installed, dataDir: folder, modelUrl, port: String(port) };
+  const { command, args, env } = peer.program(setup);
   const where = { logs: dataDir, pids: dataDir };
   await startDaemon(where, {
     ...{ name: 'peer', command, args, cwd: folder },
@@ -63,14 +63,14 @@ async function startPeer(peer: Peer, { dataDir, modelUrl }: BenchService) {
     ready: () => acceptsConnections(port),
   });
   const stop = () => stopDaemon(where, 'peer');
-  const say = await peer.open(`http://127.0.0.1:${port}`, places).catch(async (error) => {
+  const say = await peer.open(`http://127.0.0.1:${port}`, setup).catch(async (error) => {
     await stop();
     throw error;
   });
   return { say, stop };
 }
 
-/** As in T5, the first message is not measured. The second is sent at any moment of a poll. */
+/** As in T5, the first message is not measured. The second is sent at a random time of the poll interval. */
 async function measure({ id }: Peer, say: Say): Promise<Sample> {
   await say(agentWords());
   await sleep(Math.random() * pollingMs);

@@ -19,7 +19,7 @@ export interface AgentPlan {
     maxTurns: number | null;
     /** JSON text. */
     outputSchema: string | null;
-    /** Of one answer; null: the agent's default. */
+    /** Maximum length of one answer; null: the agent's default. */
     answerTokensMax: number | null;
   };
   /** The agent's conversation, a UUID; resumed only if its transcript exists. */
@@ -39,8 +39,8 @@ const runServersFile = 'run-mcp.json';
 const systemPromptName = 'system-prompt.md';
 
 /**
- * The last three are a security boundary: without them, files in the working directory and settings that
- * the agent writes could redirect the model's address, run hooks and start servers.
+ * The last three flags are a security boundary: without them, files in the working directory and settings
+ * that the agent writes could redirect the model's address, run hooks and start servers.
  */
 const fixedArguments = [
   '-p',
@@ -63,7 +63,7 @@ const fixedArguments = [
 /** Plan mode waits for an approval, and no person is present to give it. */
 const planning = ['EnterPlanMode', 'ExitPlanMode'];
 
-/** Run on servers of the model API. The gateway refuses them unless the policy is open. */
+/** Tools that run on servers of the model API. The gateway refuses them unless the policy is `open`. */
 const serverTools = ['WebSearch'];
 
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {

@@ -3,7 +3,7 @@ import { sandboxPaths } from '../sandbox/sandbox-config.ts';
 
 /**
  * Settings that take precedence over the agent's own settings file, which the agent can write while it
- * runs. They are merged by key, so each variable that selects another address is named.
+ * runs. They are merged by key, so every variable that can select another model address must be listed.
  */
 export function agentSettings(): string {
   return JSON.stringify({
@@ -11,12 +11,12 @@ export function agentSettings(): string {
     apiKeyHelper: '',
     disableAllHooks: true,
     disableSkillShellExecution: true,
-    // It would query a host that the network policy does not allow.
+    // The preflight would query a host that the network policy does not allow.
     skipWebFetchPreflight: true,
   });
 }
 
-/** Empty: the model is not called through another provider. */
+/** Empty values: the agent cannot bypass the gateway by calling the model through another provider. */
 const otherProviders = {
   CLAUDE_CODE_USE_BEDROCK: '',
   CLAUDE_CODE_USE_VERTEX: '',

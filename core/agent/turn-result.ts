@@ -2,7 +2,10 @@ import { type JsonObject, jsonText, objectIn, textIn } from '../json.ts';
 import type { EndCause } from '../runs/end-cause.ts';
 import { stripUnstorable } from '../sanitize-text.ts';
 
-/** The agent's report at the end of a turn. Its `usage` and `total_cost_usd` are not used. */
+/**
+ * The agent's report at the end of a turn. Its `usage` and `total_cost_usd` are ignored, because the gateway
+ * measures both.
+ */
 export interface TurnResult {
   isError: boolean;
   subtype: string;

@@ -14,11 +14,11 @@ export interface FileEntry {
   mode: number;
   scope: FileScope;
   modifiedAt: Date;
-  /** Within a snapshot, hard links have the same number: they are names of one file. */
+  /** Within a snapshot, the names of one file (hard links) have the same number. */
   linkGroup?: number | null;
 }
 
-/** A symbolic link. The target is any text: it may lead nowhere, or out of the working directory. */
+/** A symbolic link. The target is any text: it may not exist, or be outside the working directory. */
 export interface LinkEntry {
   path: string;
   target: string;
@@ -45,7 +45,7 @@ export interface Snapshot extends WorkspaceTree {
   changed: string[];
 }
 
-/** What a snapshot left out. */
+/** The entries that a snapshot omitted. */
 export interface SkippedEntries {
   skippedCount: number;
   /** The first of them. */

@@ -27,7 +27,7 @@ export interface Flow {
   /** Defaults for its runs; null: no limit. */
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
   storage: { usedBytes: number };
-  /** The only host that may run it; null: any host. */
+  /** The only host that may run it; null: every host may. */
   runner: string | null;
   version: number;
   createdAt: Date;

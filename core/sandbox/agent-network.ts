@@ -1,7 +1,7 @@
-/** How programs in a sandbox reach the network and the model: only by the proxy at this port. */
+/** Variables for programs in a sandbox, which reach the network and the model only through this proxy. */
 export function agentNetworkEnv(proxyPort: number): Record<string, string> {
   const proxy = `http://127.0.0.1:${proxyPort}`;
-  // Some programs, such as the agent, understand networks here; others only addresses.
+  // Some programs, such as the agent, accept address ranges here; others only single addresses.
   const direct = '127.0.0.1,127.0.0.0/8,localhost,::1';
   return {
     HTTPS_PROXY: proxy,
@@ -11,7 +11,7 @@ export function agentNetworkEnv(proxyPort: number): Record<string, string> {
     http_proxy: proxy,
     no_proxy: direct,
     ANTHROPIC_BASE_URL: `${proxy}/model`,
-    // The gateway replaces it.
+    // A placeholder: the gateway replaces it.
     ANTHROPIC_API_KEY: 'sandbox',
   };
 }

@@ -59,7 +59,7 @@ async function runAgent(state: EntryState): Promise<number> {
   if (config === null) {
     note(
       state.paths.stderrFile,
-      'the configuration was already fetched, or another sandbox has it',
+      'the configuration was already fetched, or a later sandbox has replaced this one',
     );
     return exitCodes.configConsumed;
   }

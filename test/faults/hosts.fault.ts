@@ -139,7 +139,7 @@ async function isSaved(runId: string): Promise<boolean | undefined> {
 }
 
 describe('a host that is killed before it starts its runs', patiently, () => {
-  it('loses them to another host, and all of them complete', async () => {
+  it('leaves them to another host, and all of them complete', async () => {
     await bothHosts();
     await second.worker.start();
     const runIds: string[] = [];

@@ -1,5 +1,5 @@
-// The way from a sandbox without network to the model: what programs in it and the real agent's own
-// settings can change.
+// Model calls from a sandbox without network: what programs in the sandbox, and the real agent's own
+// settings, can change.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../support/service.ts';
@@ -24,7 +24,7 @@ async function run(...steps: object[]) {
   return runId;
 }
 
-/** The lines of a file that the agent left. */
+/** The lines of a file in the run's snapshot. */
 async function linesOf(runId: string, file: string): Promise<string[]> {
   const { body } = await service.call('GET', `/runs/${runId}/files/${file}`);
   return String(body).trimEnd().split('\n');
@@ -75,7 +75,7 @@ const permitted = {
   metadata: { user_id: 'sent by curl' },
 };
 
-/** Sends the body as any program in the sandbox can, and appends the answer to a file. */
+/** Sends the body with curl instead of the agent, and appends the answer to a file. */
 const send = (fields: object): string => `curl -s "$ANTHROPIC_BASE_URL/v1/messages" \
   -H "x-api-key: $ANTHROPIC_API_KEY" -H 'anthropic-beta: mcp-client-2025-04-04' \
   -d '${JSON.stringify({ ...permitted, ...fields })}' |
@@ -100,7 +100,7 @@ test(
 );
 
 const hook = { type: 'command', command: 'echo "a hook ran" >> /workspace/seen' };
-/** They take effect while the agent runs. The address leads nowhere. */
+/** Settings that take effect while the agent runs. No server listens at the address. */
 const settings = {
   env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', NO_PROXY: '', CLAUDE_CODE_USE_BEDROCK: '1' },
   hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }], SessionStart: [{ hooks: [hook] }] },
@@ -113,7 +113,7 @@ test(
     const runId = await run(
       bash(`echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`),
       bash('echo "still here" >> seen'),
-      // The control: the same settings take effect in an agent that is started without the pins.
+      // The control: the same settings take effect in an agent that is started without the pinned settings.
       bash(
         'claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen',
       ),

@@ -65,7 +65,7 @@ describe('a session over HTTP', patiently, () => {
     const pay = async (outputTokens: number, to: object = {}) => {
       const usage = { input_tokens: 0, output_tokens: outputTokens };
       const callModel = `@model ${JSON.stringify([{ usage }, { text: 'Paid.' }])}`;
-      // What the agent says of its cost changes no figure.
+      // The cost that the agent reports is ignored.
       const message = script([{ callModel }, { costUsd: 99 }, { say: 'Paid.' }]);
       const body = { message, stream: false, ...to };
       return (await service.call('POST', chatPath(), { body })).data;

@@ -48,7 +48,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
       result: results[1]?.['result'],
       numTurns: sum(results.map((one) => one['num_turns'])),
     });
-    // The scripted agent calls no model. The real one knows the same prices.
+    // The scripted agent makes no model calls. The real agent uses the same prices.
     if (agent === 'scripted') expect(run.costUsd).toBeNull();
     else expect(run.costUsd).toBeCloseTo(Number(results[1]?.['total_cost_usd']), 5);
     expect(statusesOf(events)).toEqual(['working', 'idle', 'working', 'idle']);

@@ -15,7 +15,7 @@ export interface ControlHandlers {
   acknowledge(): Promise<boolean>;
   /** Returns the first message after this index. Waits for one until the signal. */
   nextMessage(after: number, signal: AbortSignal): Promise<NextMessage>;
-  /** Only a hint: any process in the sandbox can send it. */
+  /** Only a hint, because every process in the sandbox can send it. */
   exited(): void;
 }
 

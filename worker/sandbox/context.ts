@@ -40,7 +40,7 @@ export interface SandboxContext extends PreparedSandbox {
 /** What only the sandbox of a session has. */
 export interface SessionContext {
   sessionId: string;
-  /** When this process attached: a previous process died between a turn's end and its save. */
+  /** A previous process died between a turn's end and its save. Read when this process attached. */
   hasUnsavedTurn: boolean;
   turns: SessionTurnTracker;
   reader: ChatReader;

@@ -60,9 +60,9 @@ export interface SandboxDeps {
   >;
   projects: Pick<ProjectStore, 'readModel'>;
   ledger: LedgerStore;
-  /** Besides the list prices. */
+  /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
-  /** Called once per call of the model, when it has ended. */
+  /** Called once per model call, when it has ended. */
   onModelCall(call: LedgerEntry): void;
   frames: Pick<FrameStore, 'takeLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'>;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;

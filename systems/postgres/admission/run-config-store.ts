@@ -38,8 +38,8 @@ export async function readConfig(
 }
 
 /**
- * Locks the run, like a move to another host does: the one that comes first prevents the other. Only
- * its own sandbox deletes the configuration of a generation, so a repeat finds the run unchanged.
+ * Locks the run, as a move to another host does, so that only one of the two succeeds. A repeat also
+ * succeeds, unless a later generation exists by then.
  */
 async function acknowledge(db: Db, { runId, generation }: SandboxGeneration): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -78,7 +78,7 @@ async function listSeed(db: Db, runId: string): Promise<FileEntry[]> {
   return rows;
 }
 
-/** One path is a file or a link, and the other needs a folder of that name, or is one. */
+/** In a conflict, one path is a file or a link, and the other is a folder of this name or below one. */
 async function findPathConflict(
   db: Db,
   runId: string,

@@ -2,10 +2,10 @@ import type { Snapshot } from '../../../core/files/file-entry.ts';
 import { limits } from '../../../core/limits.ts';
 
 /**
- * SQL of the paths of stored files that remain although they are not in the next snapshot: the files
- * that changed while they were stored. `$1` is the run, the other values are
- * `previousVersionValues`. They count towards the limits of a snapshot, because an agent could
- * otherwise store any amount by changing files in turn.
+ * SQL for the paths of stored files that remain although the new snapshot does not contain them: the
+ * files that changed while they were stored. `$1` is the run, the other values are
+ * `previousVersionValues`. Previous versions count towards the limits of a snapshot. Otherwise an agent
+ * could store any amount by changing files in turn.
  */
 export const previousVersions = (table: 'run_files' | 'session_transcripts'): string => `
   select path from (

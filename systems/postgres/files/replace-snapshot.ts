@@ -11,8 +11,8 @@ import type { SnapshotRef } from '../log/lease.ts';
 import { previousVersions, previousVersionValues } from './previous-versions.ts';
 
 /**
- * Of two concurrent calls one is kept whole: both lock the run's row first, as does the claim of a
- * slot for the next sandbox.
+ * Of two concurrent snapshots, one remains as a whole: both lock the run's row first, as does the claim
+ * of a slot for the next sandbox.
  */
 export function replaceSnapshot(pool: Pool, of: SnapshotRef, snapshot: Snapshot): Promise<boolean> {
   return inTransaction(pool, async (db) => {

@@ -100,10 +100,10 @@ grant usage on schema public to public;
 `;
 
 /**
- * A backup may be restored beside another Temporal, which has none of its workflows, and with other hosts.
- * The first process stores the identity of the Temporal that it finds.
+ * A backup may be restored together with another Temporal, which has none of its workflows, and with other
+ * hosts. The first process stores the identity of the Temporal that it finds.
  */
-const forgetSurroundings = `
+const clearDeploymentState = `
 delete from host_leases;
 insert into temporal_identity (losses_accepted_at) values (db_clock())
 on conflict (is_only) do update
@@ -122,6 +122,6 @@ end
 $$;
 set search_path = public;
 select record_restore('${dumpedAt.toISOString()}');
-${forgetSurroundings};
+${clearDeploymentState};
 commit;
 `;

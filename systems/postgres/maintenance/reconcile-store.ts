@@ -25,7 +25,7 @@ export function createReconcileStore(pool: Pool) {
     /** Without those that may move to another host. */
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
-    /** Runs and sessions that may move, because their hosts leave and have not started a sandbox. */
+    /** Runs and sessions that may move: their hosts are leaving and have not started their sandboxes. */
     unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
     /** Idle sessions with a sandbox on a host that is draining, or offers them no model. */
     idleOnLeavingHosts: () => idleOnLeavingHosts(pool),

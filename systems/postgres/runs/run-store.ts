@@ -19,7 +19,7 @@ interface CauseRequest {
   runId: string;
   cause: EndCause;
   detail: string | null;
-  /** Of the sandbox that reports the cause: nothing is recorded if a later one has superseded it. */
+  /** The sandbox that reports the cause: nothing is recorded if a later one has superseded it. */
   generation?: number;
 }
 
@@ -72,8 +72,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** The sandboxes whose folders the host needs. */
     neededOnHost: (hostId: string) => neededOnHost(pool, hostId),
     /**
-     * Whether the snapshot left out other entries than the last one: the log has a frame about it.
-     * Changes nothing if the run has a later sandbox, or if another host has the lease.
+     * True if the list of omitted entries has changed since the last snapshot; a new frame of the log
+     * announces it. Changes nothing if the run has a later sandbox, or if another host has the lease.
      */
     recordSnapshot: (of: SnapshotRef, snapshot: SnapshotRecord) =>
       recordSnapshot(pool, of, snapshot),

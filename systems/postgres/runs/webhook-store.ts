@@ -63,7 +63,7 @@ export function createWebhookStore(pool: Pool, sealer: Sealer) {
      * progress or was never made.
      */
     claimRedelivery: (runId: string) => claimRedelivery(pool, runId),
-    /** Its workflow was started. Until then the reconciler starts it. */
+    /** The redelivery's workflow was started. Without this mark, the reconciler starts it. */
     markRedeliveryStarted: (runId: string, delivery: number) =>
       markRedeliveryStarted(pool, runId, delivery),
     /** No further attempt is made. A successful delivery stays successful. */

@@ -20,7 +20,7 @@ create table flows (
   prompt text,
   instructions text,
   model text,
-  -- models that its agents may call besides that of the run
+  -- models that its agents may call besides the model of the run
   allowed_models text[] not null default '{}',
   disallowed_tools text[] not null default '{}',
   mcp_server_names text[] not null default '{}',
@@ -237,7 +237,7 @@ create table runs (
   webhook_delivery_id uuid,
   -- how many further deliveries operators have requested
   webhook_redeliveries integer not null default 0,
-  -- of the last of them, until its workflow was started
+  -- when the last one was claimed; null once its workflow was started
   webhook_redelivery_claimed_at timestamptz,
   -- whether the offline model has answered its agent
   offline_model boolean not null default false,
@@ -457,7 +457,7 @@ create table run_files (
 );
 create index run_files_of_blob on run_files (sha256);
 
--- Its symbolic links. Nothing of the service follows a target.
+-- Its symbolic links. The service never follows a target.
 create table run_links (
   run_id uuid not null references runs,
   path text collate "C" not null,
@@ -466,7 +466,7 @@ create table run_links (
   primary key (run_id, path)
 );
 
--- Its folders, with files in them or without.
+-- Its folders, including empty ones.
 create table run_folders (
   run_id uuid not null references runs,
   path text collate "C" not null,

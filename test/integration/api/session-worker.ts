@@ -8,7 +8,7 @@ import { ledgerEntry } from '../systems/postgres/ledger-entry.ts';
 export interface SessionWorker {
   /** A sandbox starts and receives the oldest message. Returns its id. */
   begin: () => Promise<string>;
-  /** The agent has answered it, with one call of the model. */
+  /** The agent has answered it, with one model call. */
   end: (reply: string) => Promise<void>;
   /** The sandbox is removed, with its unfinished messages. */
   sleep: () => Promise<void>;

@@ -102,7 +102,7 @@ describe('a host that leaves before it starts the sandbox', () => {
   const leaving = () => ({ hostId: `leaving-${randomUUID()}` });
   const followed = ['startSandbox', 'followRun', 'snapshotWorkspace', 'endRun', 'removeSandbox'];
 
-  it('loses the run to another host, under the next generation', async () => {
+  it('leaves the run to another host, under the next generation', async () => {
     const generations: number[] = [];
     const run = fakeRun({
       claimSlot: async ({ after }) => ({ hostId: fixture.hostId, generation: after + 1 }),
@@ -148,7 +148,7 @@ describe('a host that leaves before it starts the sandbox', () => {
     expect(run.calls).toEqual(['startSandbox', 'claimSlot', ...followed]);
   });
 
-  it('does not lose a run that it has started', async () => {
+  it('keeps a run that it has started', async () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
@@ -183,7 +183,7 @@ describe('an unresponsive host', () => {
     expect(run.calls).toEqual(['claimSlot', 'endRun']);
   });
 
-  it('loses a run that may move to another host', async () => {
+  it('leaves a run that may move to another host', async () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities, deadHost());
     run.end({});

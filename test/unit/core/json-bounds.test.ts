@@ -5,7 +5,7 @@ import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
 const within = (text: string, depthMax: number, valuesMax = 1_000): boolean =>
   isWithinJsonBounds(Buffer.from(text), { depthMax, valuesMax });
 
-test('counts the arrays and objects within each other', () => {
+test('counts the nesting of arrays and objects', () => {
   expect(within('[[{"a":[]}]]', 4)).toBe(true);
   expect(within('[[{"a":[]}]]', 3)).toBe(false);
   expect(within('[[],[],[]]', 2)).toBe(true);

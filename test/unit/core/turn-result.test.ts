@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readTurnResult } from '../../../core/agent/turn-result.ts';
 
 describe('a turn', () => {
-  test('is read with all its fields but its usage and its cost, which the agent may invent', () => {
+  test('is read without usage and cost, which the agent could forge', () => {
     const line = {
       subtype: 'success',
       is_error: false,

@@ -137,8 +137,8 @@ interface LimitedTurn {
 }
 
 /**
- * Interrupts a turn that exceeds its time limit or stalls. Postgres has measured how long the turn ran
- * before this process, so the host's wall-clock time does not matter. If the interrupt has no effect, the sandbox is
+ * Interrupts a turn that exceeds its time limit or stalls. The time before this process was measured by
+ * Postgres, so the host's wall clock does not matter. If the interrupt has no effect, the sandbox is
  * stopped. Such a turn is not retried. Never resolves.
  */
 async function enforceTurnLimits(

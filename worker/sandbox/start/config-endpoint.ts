@@ -14,7 +14,7 @@ export interface ConfiguredRun {
   run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns'>;
   flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
   outputSchema: string | null;
-  /** Of one answer; null: the agent's default. */
+  /** Maximum length of one answer; null: the agent's default. */
   answerTokensMax: number | null;
 }
 
@@ -42,9 +42,10 @@ export function runConfigEndpoint(
 }
 
 /**
- * Reads the configuration for each request, so this process keeps no secrets. Once it is acknowledged, it is
- * not read again: any process in the sandbox can send requests, and they must not load the database. The
- * acknowledgement decides whether this sandbox's agent runs, so its answer stays.
+ * Reads the configuration for each request, so this process keeps no secrets. Once it is
+ * acknowledged, it is not read again: every process in the sandbox can send requests, and they must
+ * not load the database. The first acknowledgement decides whether this sandbox's agent starts;
+ * later ones return the same.
  */
 export function configEndpoint(
   { flows }: Pick<SandboxDeps, 'flows'>,

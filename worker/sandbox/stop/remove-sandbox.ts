@@ -30,7 +30,7 @@ export async function removeSandbox(
 
 /**
  * Removes the containers of this run's earlier generations from this host. All generations share the
- * socket, so one that still runs would receive what is meant for the next.
+ * socket, so an earlier one that still runs would receive the messages of this one.
  */
 export async function removeEarlierSandboxes(
   { sandboxes, hostId }: Pick<SandboxDeps, 'sandboxes' | 'hostId'>,

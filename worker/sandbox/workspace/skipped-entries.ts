@@ -2,7 +2,7 @@ import type { SkippedEntries } from '../../../core/files/file-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import { truncateText } from '../../../core/sanitize-text.ts';
 
-/** Counts what a snapshot leaves out, and lists the first of it. */
+/** Counts the entries that a snapshot omits, and lists the first of them. */
 export interface SkippedList extends SkippedEntries {
   add(path: string, reason: string): void;
 }

@@ -1,6 +1,6 @@
-// A new entry of a working directory whose agent may be working in it. It is made under a temporary name
-// in an open folder and then renamed. So a link that the agent creates is replaced, never followed, and
-// a partial file is never read.
+// A new entry of a working directory that an agent may be changing at the same time. The entry is created
+// under a temporary name in an open folder and then renamed. So a link that the agent creates is replaced,
+// never followed, and the agent never reads a partial file.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';
@@ -11,11 +11,11 @@ export interface StagedEntry {
   /** Open until `cleanUp`. */
   folder: FileHandle;
   name: string;
-  /** The path of the temporary name. Nothing has it yet. */
+  /** The path of the temporary name. No entry has this name yet. */
   part: string;
 }
 
-/** Makes the folders above the entry. Null if a part of its path is not a folder. */
+/** Creates the folders above the entry. Null if a part of its path is not a folder. */
 export async function stageEntry(root: string, path: string): Promise<StagedEntry | null> {
   const parts = path.split('/');
   const name = parts.at(-1) ?? '';
@@ -26,7 +26,7 @@ export async function stageEntry(root: string, path: string): Promise<StagedEntr
   return { folder, name, part };
 }
 
-/** Derived from the name, so that the next process finds what a crashed one left. */
+/** Derived from the name, so that the next process replaces the partial entry of a crashed one. */
 const partOf = (name: string): string =>
   `.frs-${createHash('sha256').update(name).digest('hex').slice(0, 24)}.part`;
 

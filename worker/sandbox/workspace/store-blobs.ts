@@ -9,7 +9,7 @@ const blobsPerQuery = 1_000;
 interface StoredContents {
   /** The entries whose content is stored. */
   stored: FileEntry[];
-  /** Files that have other content by now. Files that are gone are in neither list. */
+  /** Files whose content has changed since they were hashed. Removed files are in neither list. */
   changed: string[];
 }
 

@@ -1,5 +1,5 @@
-// Writes to a working directory whose agent may be working in it: see staged-entry.ts. All files are
-// written before the first is renamed, so that a conflict is found before any file is in place.
+// Writes to a working directory that an agent may be changing at the same time: see staged-entry.ts. All
+// files are written before the first is renamed, so that a conflict is found before any file is in place.
 
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';

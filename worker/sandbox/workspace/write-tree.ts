@@ -1,5 +1,5 @@
-// Restores a working directory from a snapshot. Every name is made below a descriptor (staged-entry.ts).
-// Links are made last and never followed. A folder's time is set when nothing more is made in it.
+// Restores a working directory from a snapshot. Every entry is created below a descriptor (staged-entry.ts).
+// Links are created last and never followed. A folder's time is set after its last entry was created.
 
 import { lchown, link, lutimes, symlink } from 'node:fs/promises';
 import type {
@@ -15,7 +15,7 @@ import { cleanUp, commitEntry, makeFolder, type StagedEntry, stageEntry } from '
 import { notAFolder, pathTaken, rejected, type Written } from './write-files.ts';
 import { writeStoredFiles } from './write-stored-files.ts';
 
-/** Safe to repeat. Ends with the first entry that cannot be made. */
+/** Safe to repeat. Stops at the first entry that cannot be created. */
 export async function writeTree(
   blobs: Pick<BlobStore, 'read' | 'readSmall'>,
   root: string,

@@ -54,7 +54,7 @@ describe('a call', () => {
     expect(JSON.parse(String(row?.['labels']))).toEqual({ team: 'one' });
   });
 
-  test('is added once, however often and by how many it is recorded', async () => {
+  test('is added once, however many processes record it how often', async () => {
     const { runId } = await scenario.run();
     const [first, second] = [ledgerEntry(), ledgerEntry()];
     const batches = [[first], [first, second], [second], [first, second]];
@@ -72,7 +72,7 @@ describe('a call', () => {
 });
 
 describe('what a run has spent', () => {
-  test('is nothing known before its first call', async () => {
+  test('is unknown before its first call', async () => {
     const { runId } = await scenario.run();
     expect(await ledger().record(runId, [])).toEqual({ calls: 0, cost: null });
   });
@@ -96,7 +96,7 @@ describe('what a run has spent', () => {
     ]);
   });
 
-  test('stays a number, although a provider reports absurd usage', async () => {
+  test('stays within its column, even if a provider reports absurd usage', async () => {
     const { runId } = await scenario.run();
     const absurd = { ...noTokens, input: 1e9, output: 1e9 };
     const most = modelPrice({ input: 1_000, output: 1_000, cacheRead: 1 });

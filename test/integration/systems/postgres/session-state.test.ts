@@ -1,4 +1,4 @@
-// What a session's log says of a sandbox that was lost: the state that the next one starts from, and
+// What a session's log announces after a sandbox was lost: the state that the next one starts from, and
 // messages that are delivered again.
 
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ async function save(lease: SandboxLease): Promise<void> {
   expect(await turns().saveState(lease, state)).toBe(true);
 }
 
-/** Its host is lost: the next sandbox starts from what was saved. */
+/** Its host is lost: the next sandbox starts from the saved state. */
 async function nextSandbox({ runId, generation }: SandboxLease): Promise<SandboxLease> {
   const store = createFrameStore(database.pool);
   await turns().releaseSandbox(runId, generation);
@@ -99,8 +99,8 @@ test('the next sandbox announces the last saved turn if a later one has ended', 
   await endTurn(lease, await nextTurn(lease));
   await storeMessage(database.pool, runId);
   const second = await nextSandbox(lease);
-  const told = { event: 'state_rolled_back', messageId: saved };
-  expect(await rollBacks(runId)).toMatchObject([{ event: 'session_ready' }, told]);
+  const rollBack = { event: 'state_rolled_back', messageId: saved };
+  expect(await rollBacks(runId)).toMatchObject([{ event: 'session_ready' }, rollBack]);
 
   // What the second sandbox saves is the state of the session from then on.
   await endTurn(second, (await turns().claim(second).then(messageOf)) ?? '');

@@ -1,5 +1,5 @@
-// What a run's snapshot contains besides files, what remains of the one before, and what is recorded
-// about entries that were left out.
+// What a run's snapshot contains besides files, what remains of the previous snapshot, and what is
+// recorded about omitted entries.
 
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -84,7 +84,7 @@ it.each(['unused', 'of a host that is gone'])(
   20_000,
 );
 
-it('an outage of Postgres during the watch begins it again', async () => {
+it('an outage of Postgres restarts the watch', async () => {
   const hostId = randomUUID();
   await start(hostId, 'first');
   let calls = 0;
