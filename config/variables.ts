@@ -142,7 +142,7 @@ export const serviceVariables = {
   MODEL_PRICES: modelPrices
     .default({})
     .describe(
-      'Prices of models in dollars per million tokens, in place of the list prices: `{"<model>":{"input":…,"output":…,"cacheRead":…}}`, with `cacheWrite5m`, `cacheWrite1h`, `webSearch` (per search) and `validFrom` (a day) if needed. A list holds prices of different days. Set the same for the API and every worker.',
+      'Prices of models in dollars per million tokens. They take precedence over the list prices: `{"<model>":{"input":…,"output":…,"cacheRead":…}}`. Optional: `cacheWrite5m`, `cacheWrite1h`, `webSearch` (per search) and `validFrom` (a day). If a price changes, give a list of prices with different days. Set the same value for the API and every worker.',
     ),
   FAILPOINT: variable(
     'the name of a failpoint; for tests alone',

@@ -13,7 +13,7 @@ export const flowRecord = z
     model: z.string().nullable(),
     allowedModels: z.array(z.string()).meta({
       description:
-        'Models that the agent may call besides that of the run and its own small model.',
+        'Further models that the agent may call, besides the model of the run and the small model that the agent uses for auxiliary tasks.',
     }),
     mcpServerNames: z.array(z.string()),
     envNames: z.array(z.string()),

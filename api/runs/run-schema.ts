@@ -12,7 +12,7 @@ const labelMap = z.record(z.string(), z.string());
 /** Of a run or a turn. */
 export const costUsd = z.number().nullable().meta({
   description:
-    'What the calls of the model cost, with six decimals. Null before the first call, and if the price of a called model is unknown.',
+    'Cost of the model calls, rounded to six decimals. Null before the first model call, or if the price of a called model is unknown.',
 });
 
 export const runRecord = z

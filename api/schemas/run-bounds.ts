@@ -13,7 +13,7 @@ export const boundFields = {
   }),
   maxTurns: z.int().min(1).max(limits.run.turnsMax).optional().meta({
     description:
-      'Maximum number of rounds of the agent. The run then ends with `max_turns_exceeded`, at the latest after 20 × `maxTurns` + 50 calls of the model.',
+      'Maximum number of rounds of the agent. The run then ends with `max_turns_exceeded`, at the latest after 20 × `maxTurns` + 50 model calls.',
   }),
   maxBudgetUsd: z
     .number()
@@ -22,7 +22,7 @@ export const boundFields = {
     .optional()
     .meta({
       description:
-        'Maximum cost of the model, which the service measures. A call that could exceed it is not made, and the run ends with `budget_exceeded`. Refused if the price of the model is unknown.',
+        'Maximum cost of the model calls, as measured by the service. A model call that could exceed it is not made, and the run ends with `budget_exceeded`. Rejected if the price of the model is unknown.',
     }),
   outputSchema: outputSchema.optional(),
   model: model.optional().meta({ description: "Default: the flow's model." }),

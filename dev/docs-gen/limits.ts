@@ -127,7 +127,7 @@ overdue data.
 | log and files of a run | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
 | files of a session | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
 | webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
-| calls of the model with their cost, also of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |
+| model calls with their cost, including those of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |
 | idempotency keys, tombstones of deleted runs | after ${time(limits.retention.tombstoneTtlMs)} |
 | unreferenced blobs | after ${time(limits.blob.unreferencedTtlMs)} |
 | daily request counts of a key | after ${limits.key.usageDays} days |

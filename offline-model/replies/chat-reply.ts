@@ -36,7 +36,7 @@ function answer(prompt: string, earlier: number, tools: number): string {
   return [
     `You wrote: ${quoted(prompt)}`,
     `That is ${position} of our conversation, ${prompt.length} characters long, and I was offered ${tools} tools for it.`,
-    'I am the offline model: I answer by rule, without a network and without a bill.',
+    'I am the offline model: I answer by fixed rules and need no network.',
     `Ask me to write a file, for example ${exampleFile(prompt)}, and I will make it with the agent's own tools.`,
   ].join(' ');
 }

@@ -41,11 +41,11 @@ function byExtension(name: string, about: string): string {
 }
 
 function prose(about: string): string {
-  return `This was asked for: ${about}
+  return `The request was: ${about}
 
-- It was written by the offline model, by rule.
-- The agent's own Write tool put it here.
-- Everything around it, from the request to this file, is the real thing.
+- The offline model wrote this text by fixed rules.
+- The agent's Write tool stored it here.
+- Everything else ran for real: the HTTP request, the sandbox, the agent and this file.
 `;
 }
 
