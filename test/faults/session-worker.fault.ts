@@ -79,7 +79,7 @@ async function recordsOfSecond(runId: string) {
 /** The statement in transit when the worker freezes, and the answer of Postgres when it arrives late. */
 const lateWrites = [
   { what: 'the end of a turn', from: /turn_end/, noEffect: 'SELECT 0' },
-  { what: 'the record of stored files', from: /set snapshot_at/, noEffect: 'UPDATE 0' },
+  { what: 'the record of stored files', from: /save_state/, noEffect: 'SELECT 0' },
 ];
 
 it.each(lateWrites)(
