@@ -6,7 +6,7 @@ export interface CallBudget {
   /** False if it does not fit; then nothing is reserved. */
   reserve(nanos: number): boolean;
   /** Replaces a reservation by the cost. */
-  settle(reserved: number, cost: number): void;
+  settle(reservedNanos: number, costNanos: number): void;
 }
 
 export function createCallBudget({ limit, spent }: { limit: number; spent: number }): CallBudget {
@@ -19,8 +19,8 @@ export function createCallBudget({ limit, spent }: { limit: number; spent: numbe
       left -= nanos;
       return true;
     },
-    settle(reserved, cost) {
-      left += reserved - cost;
+    settle(reservedNanos, costNanos) {
+      left += reservedNanos - costNanos;
     },
   };
 }

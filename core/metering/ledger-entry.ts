@@ -18,8 +18,8 @@ export interface LedgerEntry {
   tokens: TokenCounts;
   /** The price on the day of the call; null if it is unknown. */
   price: ModelPrice | null;
-  /** In nano-dollars; null if the price is unknown. */
-  cost: number | null;
+  /** Null if the price is unknown. */
+  costNanos: number | null;
 }
 
 /** The model API rejected the call, which costs nothing. */
@@ -29,6 +29,6 @@ export const isRejected = ({ status, tokens }: LedgerEntry): boolean =>
 /** The totals of all model calls of a run. */
 export interface RunSpending {
   calls: number;
-  /** In nano-dollars; null if the price of a call is unknown, and before the first call. */
-  cost: number | null;
+  /** Null if the price of a call is unknown, and before the first call. */
+  costNanos: number | null;
 }

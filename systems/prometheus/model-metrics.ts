@@ -31,7 +31,7 @@ export function createModelMetrics(registry: Registry) {
       durations.observe({ model, outcome: outcomeOf(call) }, tookMs / 1_000);
       const { webSearches: _, ...used } = call.tokens;
       for (const [kind, count] of Object.entries(used)) tokens.inc({ model, kind }, count);
-      if (call.cost !== null) dollars.inc({ model }, usdOf(call.cost));
+      if (call.costNanos !== null) dollars.inc({ model }, usdOf(call.costNanos));
     },
   };
 }

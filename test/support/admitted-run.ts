@@ -35,7 +35,7 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     result: null,
     structuredOutput: null,
     usage: noUsage,
-    spending: { calls: 0, cost: null },
+    spending: { calls: 0, costNanos: null },
     numTurns: 0,
     createdBy: { keyName: 'ci', createdBy: 'ana' },
     webhook: { state: 'none', attempts: 0, lastStatus: null },

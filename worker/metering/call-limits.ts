@@ -24,10 +24,13 @@ export interface LimitedRun {
 export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
 
 export interface CallLimits {
-  /** The nano-dollars that the call has reserved, or the reason why it is refused. */
-  admit(call: UnmeteredCall, price: ModelPrice | null): Promise<{ reserved: number } | Refusal>;
+  /** What the call has reserved, or the reason why it is refused. */
+  admit(
+    call: UnmeteredCall,
+    price: ModelPrice | null,
+  ): Promise<{ reservedNanos: number } | Refusal>;
   /** The call has ended and its cost is known. */
-  settle(reserved: number, cost: number): void;
+  settle(reservedNanos: number, costNanos: number): void;
 }
 
 interface Refusal {
@@ -43,7 +46,7 @@ export function createCallLimits(run: LimitedRun, spent: RunSpending): CallLimit
   const budget =
     maxBudgetUsd === null
       ? null
-      : createCallBudget({ limit: nanosOf(maxBudgetUsd), spent: spent.cost ?? 0 });
+      : createCallBudget({ limit: nanosOf(maxBudgetUsd), spent: spent.costNanos ?? 0 });
   let calls = spent.calls;
 
   return {
@@ -52,14 +55,14 @@ export function createCallLimits(run: LimitedRun, spent: RunSpending): CallLimit
       if (!isAllowedModel(called, allowed)) return refused(modelNotAllowed(called, allowed));
       if (calls >= callsMax) return { error: tooManyCalls(callsMax), exceeded: 'too_many_calls' };
       calls += 1;
-      if (budget === null) return { reserved: 0 };
+      if (budget === null) return { reservedNanos: 0 };
       const bounded = boundOf(call, price);
       if ('status' in bounded) return refused(bounded);
-      const reserved = await reserve(budget, call, bounded);
-      if (reserved !== null) return { reserved };
+      const reservedNanos = await reserve(budget, call, bounded);
+      if (reservedNanos !== null) return { reservedNanos };
       return { error: overBudget(maxBudgetUsd), exceeded: 'budget_exceeded' };
     },
-    settle: (reserved, cost) => budget?.settle(reserved, cost),
+    settle: (reservedNanos, costNanos) => budget?.settle(reservedNanos, costNanos),
   };
 }
 

@@ -16,8 +16,8 @@ export function endCall(
 ): LedgerEntry {
   const price = calledPrice ?? answeredPrice(end.answer.model, call.startedAt, prices);
   const usage = callUsage({ ...end, request });
-  const cost = price && costOf(usage.tokens, price);
-  return { ...call, endedAt, status: end.status, ...usage, price, cost };
+  const costNanos = price && costOf(usage.tokens, price);
+  return { ...call, endedAt, status: end.status, ...usage, price, costNanos };
 }
 
 function answeredPrice(model: string | null, at: Date, prices: PriceList): ModelPrice | null {

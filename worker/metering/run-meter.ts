@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { dayOf } from '../../core/agent/usage.ts';
 import { usualPromptTokens } from '../../core/metering/call-bound.ts';
-import { usdOf } from '../../core/metering/call-cost.ts';
+import { costUsdOf } from '../../core/metering/call-cost.ts';
 import type { LedgerEntry, RunSpending } from '../../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList } from '../../core/metering/model-prices.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
@@ -80,7 +80,7 @@ function createRunMeter(
   { runId, logger }: MeteredRun,
   { journal, limits }: { journal: CallJournal; limits: CallLimits },
 ): RunMeter {
-  /** What each open call has reserved. */
+  /** The nano-dollars that each open call has reserved. */
   const open = new Map<string, number>();
   const logRefusal = createRefusedCallLog(logger);
   const exceeded = createDeferred<ExceededLimit>();
@@ -95,7 +95,7 @@ function createRunMeter(
   });
 
   function finish(call: LedgerEntry): void {
-    limits.settle(open.get(call.callId) ?? 0, call.cost ?? 0);
+    limits.settle(open.get(call.callId) ?? 0, call.costNanos ?? 0);
     open.delete(call.callId);
     store.add(call);
     logger.info(describeCall(call), 'model_call');
@@ -114,7 +114,7 @@ function createRunMeter(
         return { outcome: 'refused', error: admitted.error };
       }
       journal.opened(call);
-      open.set(call.callId, admitted.reserved);
+      open.set(call.callId, admitted.reservedNanos);
       return { outcome: 'opened', call: meterCall(deps, call, finish) };
     },
     beginTurn(id) {
@@ -170,7 +170,8 @@ const freeCall = {
 } as const;
 
 /** For the log: neither the request nor the answer. */
-function describeCall({ tokens, price: _price, cost, startedAt, endedAt, ...call }: LedgerEntry) {
+function describeCall(entry: LedgerEntry) {
+  const { tokens, price: _price, costNanos, startedAt, endedAt, ...call } = entry;
   const tookMs = endedAt.getTime() - startedAt.getTime();
-  return { ...call, ...tokens, costUsd: cost === null ? null : usdOf(cost), tookMs };
+  return { ...call, ...tokens, costUsd: costUsdOf({ costNanos }), tookMs };
 }

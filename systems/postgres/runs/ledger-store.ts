@@ -22,7 +22,7 @@ async function recordCalls(
 ): Promise<RunSpending | null> {
   const { rows } = await db.query<RunSpending>({
     name: 'record_model_calls',
-    text: 'select run_calls as calls, run_cost_nanos as cost from record_model_calls($1, $2)',
+    text: 'select run_calls as calls, run_cost_nanos as "costNanos" from record_model_calls($1, $2)',
     values: [runId, JSON.stringify(calls.map(rowOf))],
   });
   return rows[0] ?? null;
@@ -45,5 +45,5 @@ const rowOf = ({ tokens, price, ...call }: LedgerEntry) => ({
   cache_write_1h_tokens: tokens.cacheWrite1h,
   web_searches: tokens.webSearches,
   price: price && JSON.stringify(price),
-  cost_nanos: call.cost,
+  cost_nanos: call.costNanos,
 });

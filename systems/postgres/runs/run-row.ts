@@ -108,7 +108,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     result: row.result,
     structuredOutput: row.structured_output,
     usage: usageOf(row),
-    spending: { calls: row.model_calls, cost: row.cost_nanos },
+    spending: { calls: row.model_calls, costNanos: row.cost_nanos },
     numTurns: row.num_turns,
     createdBy: { keyName: row.key_name, createdBy: row.key_created_by },
     webhook: {

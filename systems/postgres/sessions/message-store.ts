@@ -41,8 +41,8 @@ export interface MessageEnd {
   reply: string | null;
   /** The usage of the turn's model calls. */
   usage: Usage;
-  /** In nano-dollars; null if it is unknown. */
-  cost: number | null;
+  /** Null if it is unknown. */
+  costNanos: number | null;
 }
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
@@ -179,15 +179,15 @@ async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
               coalesce(sum(t.output_tokens), 0)::bigint as "outputTokens",
               coalesce(sum(t.cache_read_tokens), 0)::bigint as "cacheReadInputTokens",
               coalesce(sum(t.cache_write_tokens), 0)::bigint as "cacheCreationInputTokens",
-              case when sum(t.unpriced_calls) = 0 then sum(t.cost_nanos)::bigint end as cost
+              case when sum(t.unpriced_calls) = 0 then sum(t.cost_nanos)::bigint end as "costNanos"
        from turn_spending t where t.turn_id = m.id
      ) s
      where m.id = $1 and m.ended_at is not null`,
     [messageId],
   );
   if (!rows[0]) return null;
-  const { exitCode, error, reply, cost, ...usage } = rows[0];
-  return { exitCode, error, reply, cost, usage };
+  const { exitCode, error, reply, costNanos, ...usage } = rows[0];
+  return { exitCode, error, reply, costNanos, usage };
 }
 
 async function countBefore(db: Db, messageId: string): Promise<number> {

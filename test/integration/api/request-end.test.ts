@@ -143,7 +143,7 @@ test("the record contains the agent's result, and usage and cost from the ledger
   const turn = { result: 'Done', numTurns: 2 };
   const { runId, path } = await newRun();
   const ledger = createLedgerStore(fixture.database.pool);
-  await ledger.record(runId, [ledgerEntry({ cost: 250_000_400 })]);
+  await ledger.record(runId, [ledgerEntry({ costNanos: 250_000_400 })]);
   const lease = await fixture.stores.frames.takeLease(runId, 'test', 60_000);
   await fixture.stores.frames.append({
     runId,
@@ -167,7 +167,7 @@ test("the record contains the agent's result, and usage and cost from the ledger
     },
     costUsd: 0.25,
   });
-  await ledger.record(runId, [ledgerEntry({ price: null, cost: null })]);
+  await ledger.record(runId, [ledgerEntry({ price: null, costNanos: null })]);
   expect((await call(path)).json.data).toMatchObject({
     usage: { inputTokens: 200 },
     costUsd: null,

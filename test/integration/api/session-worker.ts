@@ -48,7 +48,7 @@ export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker
     },
     async end(reply) {
       const batch = { ...held, fromOffset: offset, toOffset: offset + 1, frames: [], facts: {} };
-      const entry = ledgerEntry({ messageId, cost: 250_000_000 });
+      const entry = ledgerEntry({ messageId, costNanos: 250_000_000 });
       await createLedgerStore(fixture.database.pool).record(runId, [entry]);
       const turnEnd = { messageId, exitCode: 0, reply } as const;
       expect(await frames.append(batch, { turnEnd })).toMatchObject({ outcome: 'stored' });

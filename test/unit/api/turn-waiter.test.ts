@@ -7,7 +7,7 @@ import { noUsage } from '../../../core/runs/run.ts';
 const log = createLogger({ level: 'silent', name: 'test' });
 const { signal } = new AbortController();
 const turn = { runId: 'a-run', messageId: 'a-message', signal, log };
-const ended = { exitCode: 0, error: null, reply: 'Done.', usage: noUsage, cost: null };
+const ended = { exitCode: 0, error: null, reply: 'Done.', usage: noUsage, costNanos: null };
 
 function depsWhose(end: ApiDeps['messages']['end']) {
   return {

@@ -18,7 +18,7 @@ const run = admittedRun({
   createdAt: new Date('2026-11-21T10:00:00.000Z'),
   startedAt: new Date('2026-11-21T10:00:01.000Z'),
   result: 'done',
-  spending: { calls: 2, cost: 500_000_000 },
+  spending: { calls: 2, costNanos: 500_000_000 },
   numTurns: 2,
   webhook: { state: 'waiting', attempts: 0, lastStatus: null },
   hostId: null,

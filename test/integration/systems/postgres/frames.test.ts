@@ -143,7 +143,7 @@ describe('what a batch implies about its run', () => {
       numTurns: 4,
       // Only the ledger changes them.
       usage: noUsage,
-      spending: { calls: 0, cost: null },
+      spending: { calls: 0, costNanos: null },
     });
   });
 

@@ -8,7 +8,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createRetentionJob } from '../../../../worker/reconciler/jobs/retention.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setDatabaseClock } from './clock.ts';
-import { cost, ledgerEntry } from './ledger-entry.ts';
+import { costNanos, ledgerEntry } from './ledger-entry.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -59,7 +59,7 @@ test('keeps the calls of a run and their sums for 13 months, and then only its t
   await sweep();
   expect(await countOf(runId)).toEqual({ calls: 0, turns: 0, days: 0 });
   const spent = await createLedgerStore(database.pool).record(runId, []);
-  expect(spent).toEqual({ calls: 2, cost: 2 * cost });
+  expect(spent).toEqual({ calls: 2, costNanos: 2 * costNanos });
 });
 
 test('keeps the calls of a run that was deleted, after its last trace is gone', async () => {

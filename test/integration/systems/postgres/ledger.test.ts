@@ -7,13 +7,13 @@ import type { Run } from '../../../../core/runs/run.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { cost, ledgerEntry, price } from './ledger-entry.ts';
+import { costNanos, ledgerEntry, price } from './ledger-entry.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
 const ledger = () => createLedgerStore(database.pool);
 
-const unpriced = { price: null, cost: null };
+const unpriced = { price: null, costNanos: null };
 
 async function rowsOf(table: string, column: string, value: string) {
   const text = `select * from ${table} where ${column} = $1 order by 1, 2`;
@@ -38,7 +38,7 @@ describe('a call', () => {
       ...{ started_at: made.startedAt, ended_at: made.endedAt, status: 200 },
       ...{ is_cut_off: true, is_estimated: true, input_tokens: 100, output_tokens: 10 },
       ...{ cache_read_tokens: 50, cache_write_5m_tokens: 3, cache_write_1h_tokens: 4 },
-      ...{ web_searches: 0, cost_nanos: cost },
+      ...{ web_searches: 0, cost_nanos: costNanos },
     });
     expect(JSON.parse(String(row?.['price']))).toEqual(price);
     expect(JSON.parse(String(row?.['labels']))).toEqual({ order: '1', odd: 'a\0b' });
@@ -59,10 +59,10 @@ describe('a call', () => {
     const [first, second] = [ledgerEntry(), ledgerEntry()];
     const batches = [[first], [first, second], [second], [first, second]];
     await Promise.all(batches.map((batch) => ledger().record(runId, batch)));
-    expect(await ledger().record(runId, [])).toEqual({ calls: 2, cost: 2 * cost });
+    expect(await ledger().record(runId, [])).toEqual({ calls: 2, costNanos: 2 * costNanos });
     expect(await rowsOf('model_calls', 'run_id', runId)).toHaveLength(2);
     expect(await rowsOf('turn_spending', 'turn_id', runId)).toMatchObject([
-      { calls: 2, cost_nanos: 2 * cost },
+      { calls: 2, cost_nanos: 2 * costNanos },
     ]);
   });
 
@@ -74,25 +74,25 @@ describe('a call', () => {
 describe('what a run has spent', () => {
   test('is unknown before its first call', async () => {
     const { runId } = await scenario.run();
-    expect(await ledger().record(runId, [])).toEqual({ calls: 0, cost: null });
+    expect(await ledger().record(runId, [])).toEqual({ calls: 0, costNanos: null });
   });
 
   test('is 0 after a call that failed', async () => {
     const { runId } = await scenario.run();
-    const failed = ledgerEntry({ status: 529, tokens: noTokens, cost: 0 });
-    expect(await ledger().record(runId, [failed])).toEqual({ calls: 1, cost: 0 });
+    const failed = ledgerEntry({ status: 529, tokens: noTokens, costNanos: 0 });
+    expect(await ledger().record(runId, [failed])).toEqual({ calls: 1, costNanos: 0 });
   });
 
   test('is unknown from the first call without a price on', async () => {
     const { runId } = await scenario.run();
-    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 1, cost });
+    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 1, costNanos });
     expect(await ledger().record(runId, [ledgerEntry(), ledgerEntry(unpriced)])).toEqual({
       calls: 3,
-      cost: null,
+      costNanos: null,
     });
-    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 4, cost: null });
+    expect(await ledger().record(runId, [ledgerEntry()])).toEqual({ calls: 4, costNanos: null });
     expect(await rowsOf('turn_spending', 'turn_id', runId)).toMatchObject([
-      { calls: 4, unpriced_calls: 1, cost_nanos: 3 * cost },
+      { calls: 4, unpriced_calls: 1, cost_nanos: 3 * costNanos },
     ]);
   });
 
@@ -101,10 +101,10 @@ describe('what a run has spent', () => {
     const absurd = { ...noTokens, input: 1e9, output: 1e9 };
     const most = modelPrice({ input: 1_000, output: 1_000, cacheRead: 1 });
     const calls = Array.from({ length: 20 }, () =>
-      ledgerEntry({ tokens: absurd, price: most, cost: costOf(absurd, most) }),
+      ledgerEntry({ tokens: absurd, price: most, costNanos: costOf(absurd, most) }),
     );
-    expect(await ledger().record(runId, calls)).toEqual({ calls: 20, cost: 9e15 });
-    expect(await ledger().record(runId, calls.slice(0, 1))).toEqual({ calls: 20, cost: 9e15 });
+    expect(await ledger().record(runId, calls)).toEqual({ calls: 20, costNanos: 9e15 });
+    expect(await ledger().record(runId, calls.slice(0, 1))).toEqual({ calls: 20, costNanos: 9e15 });
   });
 });
 
@@ -126,7 +126,11 @@ describe('the sums of the ledger', () => {
     );
     const sums = (calls: number) => ({
       calls,
-      ...{ input_tokens: 100 * calls, cache_write_tokens: 7 * calls, cost_nanos: cost * calls },
+      ...{
+        input_tokens: 100 * calls,
+        cache_write_tokens: 7 * calls,
+        cost_nanos: costNanos * calls,
+      },
     });
     expect(rows.rows).toEqual([
       { turn_id: one, day: '2026-11-23', ...sums(1) },
@@ -145,10 +149,12 @@ describe('the sums of the ledger', () => {
       );
     await Promise.all(runs.flatMap((run) => Array.from({ length: 10 }, (_, n) => callsOf(run, n))));
     const { rows } = await database.pool.query(
-      `select model, sum(calls)::int as calls, sum(cost_nanos)::bigint as cost from daily_spending
+      `select model, sum(calls)::int as calls, sum(cost_nanos)::bigint as "costNanos" from daily_spending
        where project_id = $1 and model = any($2) group by model order by model`,
       [scenario.projectId, models],
     );
-    expect(rows).toEqual(models.toSorted().map((model) => ({ model, calls: 80, cost: 80 * cost })));
+    expect(rows).toEqual(
+      models.toSorted().map((model) => ({ model, calls: 80, costNanos: 80 * costNanos })),
+    );
   });
 });

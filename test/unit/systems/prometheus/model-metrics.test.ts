@@ -8,17 +8,17 @@ const startedAt = new Date('2026-11-23T10:00:00Z');
 const call = {
   ...{ callId: 'c', messageId: null, model: 'claude-opus-4-1-20250805', status: 200 },
   ...{ startedAt, endedAt: new Date('2026-11-23T10:00:03Z'), isCutOff: false, isEstimated: false },
-  ...{ tokens: { ...noTokens, input: 10, output: 20 }, price: null, cost: 2_500_000_000 },
+  ...{ tokens: { ...noTokens, input: 10, output: 20 }, price: null, costNanos: 2_500_000_000 },
 };
 
 test('count calls, tokens and dollars by model', async () => {
   const registry = new Registry();
   const observe = modelCallObserver({ ...noopMetrics, ...createModelMetrics(registry) }, {});
   observe(call);
-  observe({ ...call, status: 529, tokens: noTokens, cost: 0 });
-  observe({ ...call, status: null, isCutOff: true, tokens: noTokens, cost: 0 });
+  observe({ ...call, status: 529, tokens: noTokens, costNanos: 0 });
+  observe({ ...call, status: null, isCutOff: true, tokens: noTokens, costNanos: 0 });
   observe({ ...call, isCutOff: true });
-  observe({ ...call, model: 'chosen-by-an-agent', cost: null });
+  observe({ ...call, model: 'chosen-by-an-agent', costNanos: null });
   const lines = (await registry.metrics()).split('\n');
   const model = 'model="claude-opus-4-1"';
   for (const outcome of ['answered', 'rejected', 'failed', 'cut_off']) {

@@ -86,7 +86,7 @@ describe('a budget', () => {
   });
 
   test('includes what the run has spent before this process', async () => {
-    const spending = { calls: 3, cost: 500 };
+    const spending = { calls: 3, costNanos: 500 };
     const enough = await meteredRun({ maxBudgetUsd: usd(most + 500), spending });
     expect(await statusOf(enough)).toBeNull();
     const short = await meteredRun({ maxBudgetUsd: usd(most + 499), spending });
@@ -134,7 +134,7 @@ describe('a budget', () => {
 
 describe('a run with maxTurns', () => {
   test('makes 20 calls per turn and 50 more, and then no other', async () => {
-    const run = await meteredRun({ maxTurns: 1, spending: { calls: 65, cost: 0 } });
+    const run = await meteredRun({ maxTurns: 1, spending: { calls: 65, costNanos: 0 } });
     const statuses = [];
     for (let call = 66; call <= 71; call += 1) statuses.push(await statusOf(run));
     expect(statuses).toEqual([null, null, null, null, null, 403]);

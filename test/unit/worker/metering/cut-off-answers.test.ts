@@ -44,7 +44,7 @@ describe('an answer that is cut off', () => {
     const [entry] = recorded.flat();
     expect(entry).toMatchObject({ status: null, isCutOff: true, isEstimated: true });
     expect(entry?.tokens.input).toBe(Math.ceil(call.body.length / 4));
-    expect(entry?.cost).toBeGreaterThan(0);
+    expect(entry?.costNanos).toBeGreaterThan(0);
   });
 
   test('by the agent before it begins costs an image what an image costs, not its length', async () => {

@@ -7,8 +7,8 @@ import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
 import { callSocket, openCall } from '../../../support/socket-client.ts';
 import { callOf, said, startGateway, tokens, user } from './metered-gateway.ts';
 
-/** Of claude-opus-5-5, in nano-dollars. */
-const cost = 1_000 * 4_000 + 500 * 20_000 + 200 * 200;
+/** Of claude-opus-5-5. */
+const costNanos = 1_000 * 4_000 + 500 * 20_000 + 200 * 200;
 
 test.each([false, true])(
   'a whole answer is stored before its end arrives (stream: %s)',
@@ -20,7 +20,7 @@ test.each([false, true])(
     expect(recorded).toMatchObject([
       [
         {
-          ...{ model: 'claude-opus-5-5', messageId: null, status: 200, tokens, cost },
+          ...{ model: 'claude-opus-5-5', messageId: null, status: 200, tokens, costNanos },
           ...{ isCutOff: false, isEstimated: false, price: { input: 4_000 } },
         },
       ],
@@ -43,7 +43,7 @@ test('a call that the model API rejects costs nothing', async () => {
   expect(answer.status).toBe(529);
   await meter.settled();
   expect(recorded.flat()).toMatchObject([
-    { status: 529, tokens: noTokens, cost: 0, isCutOff: false, isEstimated: false },
+    { status: 529, tokens: noTokens, costNanos: 0, isCutOff: false, isEstimated: false },
   ]);
 });
 
@@ -74,7 +74,7 @@ test('a call that the model API never answers costs nothing', async () => {
   expect((await callSocket(socketPath, callOf(said))).status).toBe(502);
   await meter.settled();
   expect(recorded.flat()).toMatchObject([
-    { status: null, tokens: noTokens, cost: 0, isCutOff: true, isEstimated: false },
+    { status: null, tokens: noTokens, costNanos: 0, isCutOff: true, isEstimated: false },
   ]);
 });
 
@@ -90,7 +90,9 @@ test('a model without a price costs an unknown amount, not 0', async () => {
   const { socketPath, meter, recorded, logged } = await startGateway({ model: 'my-model' });
   await callSocket(socketPath, callOf(said, { model: 'my-model' }));
   await meter.settled();
-  expect(recorded.flat()).toMatchObject([{ model: 'my-model', tokens, price: null, cost: null }]);
+  expect(recorded.flat()).toMatchObject([
+    { model: 'my-model', tokens, price: null, costNanos: null },
+  ]);
   expect(logged.find(({ msg }) => msg === 'model_call')).toMatchObject({ costUsd: null });
 });
 
@@ -104,7 +106,9 @@ test.each(['claude-opus-5-5', 'my-model'])(
     expect((await callSocket(socketPath, callOf(said, { model }))).status).toBe(200);
     await meter.settled();
     const offlineCost = 1_000 * 1_000 + 500 * 5_000 + 200 * 100;
-    expect(recorded.flat()).toMatchObject([{ model: 'offline-model', tokens, cost: offlineCost }]);
+    expect(recorded.flat()).toMatchObject([
+      { model: 'offline-model', tokens, costNanos: offlineCost },
+    ]);
   },
 );
 
@@ -155,7 +159,7 @@ test('text that looks like an image does not exceed the budget, in calls at once
     Array.from({ length: 8 }, () => callSocket(socketPath, forged)),
   );
   await meter.settled();
-  const spent = recorded.flat().reduce((sum, call) => sum + (call.cost ?? 0), 0);
+  const spent = recorded.flat().reduce((sum, call) => sum + (call.costNanos ?? 0), 0);
   expect(spent).toBeLessThanOrEqual(0.1 * 1e9);
   expect(answers.map(({ status }) => status)).toContain(402);
 });

@@ -54,7 +54,10 @@ async function openRun(
           await onRecord(calls);
           recorded.push([...calls]);
           const all = recorded.flat();
-          return { calls: all.length, cost: all.reduce((sum, { cost }) => sum + (cost ?? 0), 0) };
+          return {
+            calls: all.length,
+            costNanos: all.reduce((sum, { costNanos }) => sum + (costNanos ?? 0), 0),
+          };
         },
       },
       modelPrices: {},
@@ -77,5 +80,5 @@ async function openRun(
 
 const unlimited = {
   ...{ model: null, maxTurns: null, maxBudgetUsd: null, allowedModels: [] },
-  spending: { calls: 0, cost: null },
+  spending: { calls: 0, costNanos: null },
 };

@@ -58,7 +58,7 @@ test.each([
   };
   const plan = {
     run: {
-      ...{ ...ref, projectId: 'p', prompt: 'Hello.', spending: { calls: 0, cost: null } },
+      ...{ ...ref, projectId: 'p', prompt: 'Hello.', spending: { calls: 0, costNanos: null } },
       ...{ model: null, maxTurns: null, maxBudgetUsd: null },
     },
     flow: { network: { policy: 'none', allowedHosts: [] }, allowedModels: [] },
