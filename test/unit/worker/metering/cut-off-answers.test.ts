@@ -33,32 +33,18 @@ describe('an answer that is cut off', () => {
   });
 
   test('by the agent before it begins costs its prompt, and what the model may have written', async () => {
-    const { socketPath, meter, recorded, model } = await startGateway();
-    const abort = new AbortController();
     const call = callOf([{ delayMs: 60_000 }]);
-    const made = openCall(socketPath, { ...call, signal: abort.signal });
-    await expect.poll(() => model.requests().length).toBe(1);
-    abort.abort();
-    await expect(made).rejects.toThrow();
-    await meter.settled();
-    const [entry] = recorded.flat();
+    const entry = await entryOfAborted(call);
     expect(entry).toMatchObject({ status: null, isCutOff: true, isEstimated: true });
     expect(entry?.tokens.input).toBe(Math.ceil(call.body.length / 4));
     expect(entry?.costNanos).toBeGreaterThan(0);
   });
 
   test('by the agent before it begins costs an image what an image costs, not its length', async () => {
-    const { socketPath, meter, recorded, model } = await startGateway();
-    const abort = new AbortController();
     const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(400_000) };
     const messages = [user([{ type: 'image', source }]), asked([{ delayMs: 60_000 }])];
     const call = callOf([], { messages });
-    const made = openCall(socketPath, { ...call, signal: abort.signal });
-    await expect.poll(() => model.requests().length).toBe(1);
-    abort.abort();
-    await expect(made).rejects.toThrow();
-    await meter.settled();
-    const [entry] = recorded.flat();
+    const entry = await entryOfAborted(call);
     expect(entry).toMatchObject({ status: null, isEstimated: true });
     expect(entry?.tokens.input).toBe(Math.ceil((call.body.length - 400_000) / 4) + 1_600);
   });
@@ -80,3 +66,15 @@ describe('an answer that is cut off', () => {
     expect(recorded.flat()).toHaveLength(8);
   });
 });
+
+/** The entry of a call that the agent aborts while the model API has not answered yet. */
+async function entryOfAborted(call: ReturnType<typeof callOf>) {
+  const { socketPath, meter, recorded, model } = await startGateway();
+  const abort = new AbortController();
+  const opened = openCall(socketPath, { ...call, signal: abort.signal });
+  await expect.poll(() => model.requests().length).toBe(1);
+  abort.abort();
+  await expect(opened).rejects.toThrow();
+  await meter.settled();
+  return recorded.flat()[0];
+}
