@@ -49,8 +49,7 @@ afterEach(async () => {
 const host = (
   hostId: string,
   report: Partial<HostHealth> = {},
-  capacity = 4,
-  model: HostModel = 'key',
+  { capacity = 4, model = 'key' }: { capacity?: number; model?: HostModel } = {},
 ) =>
   createHostStore(database.pool).renew({
     hostId,
@@ -115,14 +114,14 @@ test('reports a stale host only while it occupies slots', async () => {
 test.each(['offline', 'offline_by_default'] as const)(
   'reports a host whose model is %s once another one has a key',
   async (model) => {
-    await host('a', {}, 4, model);
+    await host('a', {}, { model });
     const before = await doctor();
     expect(before.about('host_without_model')).toBe('');
     expect(before.of('hosts')).toMatchObject({
       facts: [expect.stringContaining('4 slots, no model key')],
     });
     await host('b');
-    await host('c', {}, 4, 'none');
+    await host('c', {}, { model: 'none' });
     const { about, of } = await doctor();
     expect(about('host_without_model')).toMatch(
       /name-of-a has no model key.*Set ANTHROPIC_API_KEY/,
@@ -132,7 +131,7 @@ test.each(['offline', 'offline_by_default'] as const)(
 );
 
 test('reports that all hosts are draining or all slots are occupied', async () => {
-  await host('a', {}, 1);
+  await host('a', {}, { capacity: 1 });
   await createHostStore(database.pool).setDraining('a', true);
   expect((await doctor()).about('all_draining')).toContain('flowrun host undrain');
   await createHostStore(database.pool).setDraining('a', false);
