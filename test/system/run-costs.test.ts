@@ -142,7 +142,7 @@ describe('the model calls of a run', patiently, () => {
   });
 });
 
-/** Calls the model as any program in the sandbox can. */
+/** A step that calls the model over HTTP, as another program in the sandbox would. */
 const callTo = (model: string, { content = '@model [{"text":"Hi."}]', stream = false } = {}) => ({
   http: {
     url: '{{ANTHROPIC_BASE_URL}}/v1/messages',
