@@ -68,7 +68,7 @@ test('rejects the retry of a run that was lost in the restore', async () => {
   ]);
 });
 
-test('asks to retry what a new Postgres server may have lost, until every live host has sent a heartbeat', async () => {
+test('rejects what a new Postgres server may have lost, until every live host has sent a heartbeat', async () => {
   const { hosts } = fixture.stores;
   const renew = (hostId: string) => hosts.renew({ hostId, name: hostId, capacity: 9 });
   const statuses = async () => [(await trigger('fresh')).status, (await open('fresh')).status];
@@ -84,7 +84,7 @@ test('asks to retry what a new Postgres server may have lost, until every live h
   expect(await statuses()).toEqual([201, 201]);
 });
 
-test('without a live host it waits for the first one', async () => {
+test('rejects it without a live host, until the first one sends a heartbeat', async () => {
   const { hosts } = fixture.stores;
   await query(`update hosts set server_started_at = server_started_at - interval '1 hour',
     last_seen = last_seen - interval '1 hour'`);

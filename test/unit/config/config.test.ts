@@ -54,7 +54,7 @@ describe('a configuration', () => {
     });
   });
 
-  test('uses the offline model only where it is asked for, or if nothing is set', () => {
+  test('uses the offline model only if OFFLINE_MODEL requests it, or if neither it nor a key is set', () => {
     const { ANTHROPIC_API_KEY: _, ...keyless } = env;
     const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
     const model = {

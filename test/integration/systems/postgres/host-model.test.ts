@@ -41,7 +41,7 @@ async function idleSession(of: Scenario): Promise<Run> {
   return run;
 }
 
-test('it gets all runs until a host with a key was seen, and then only those of projects with a key', async () => {
+test('a host without a key gets all runs until one with a key was seen, then only those of projects with a key', async () => {
   expect(await offersModel('keyless', 'offline_by_default')).toBe(true);
   expect(await hostOf(project.run())).toBe('keyless');
   await renew('with-key', 'key', 1);
@@ -52,12 +52,12 @@ test('it gets all runs until a host with a key was seen, and then only those of 
   expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
   expect(await hostOf(projectWithKey.run())).toBe('keyless');
 
-  // An edit of its settings removed the key of the only host that had one.
+  // As if the operator had removed the key of the only host that had one.
   expect(await offersModel('with-key', 'offline_by_default')).toBe(false);
   expect(await hostOf(project.run())).toBeNull();
 });
 
-test('with OFFLINE_MODEL=yes it gets all runs, unless another registered host has a key', async () => {
+test('a host with OFFLINE_MODEL=yes gets all runs, unless another registered host has a key', async () => {
   await renew('with-key', 'key', 0);
   expect(await offersModel('offline', 'offline')).toBe(false);
   expect(await hostOf(project.run())).toBeNull();
@@ -68,25 +68,25 @@ test('with OFFLINE_MODEL=yes it gets all runs, unless another registered host ha
   expect(await hostOf(project.run())).toBe('offline');
 });
 
-test('with OFFLINE_MODEL=no it gets only runs of projects with a key', async () => {
+test('a host with OFFLINE_MODEL=no gets only runs of projects with a key', async () => {
   expect(await offersModel('without', 'none')).toBe(false);
   expect(await hostOf(project.run())).toBeNull();
   expect(await hostOf(projectWithKey.run())).toBe('without');
 });
 
-test('marks the runs that the offline model answers, and must not answer others', async () => {
+test('a run is marked if the offline model answers it, and not if another host has a key', async () => {
   await renew('keyless', 'offline_by_default');
   const [before, after] = [await project.run(), await project.run()];
   expect(await runs().claimOfflineModel(before.runId, 'keyless')).toBe(true);
   expect((await runs().find(before.runId))?.offlineModel).toBe(true);
   await renew('with-key', 'key');
-  // One that it has answered before continues with the same model.
+  // A run that the offline model has answered before continues with that model.
   expect(await runs().claimOfflineModel(before.runId, 'keyless')).toBe(true);
   expect(await runs().claimOfflineModel(after.runId, 'keyless')).toBe(false);
   expect((await runs().find(after.runId))?.offlineModel).toBe(false);
 });
 
-test('unstarted runs and idle sessions leave it once another host has a key', async () => {
+test('unstarted runs and idle sessions leave a host without a key once another host has one', async () => {
   const reconcile = createReconcileStore(database.pool);
   const leaving = async () => {
     const times = { lostMs: null, drainGraceMs: 60_000, staleMs: 60_000 };
@@ -108,7 +108,7 @@ test('unstarted runs and idle sessions leave it once another host has a key', as
   expect(await admission().claimSlot(run.runId, 1)).toMatchObject({ hostId: 'with-key' });
 });
 
-test('a run that it cannot serve evicts no session there, and keeps no other run from it', async () => {
+test('a run that needs the key of a host evicts no session from a host without one, and delays no other run', async () => {
   await renew('with-key', 'key', 0);
   await renew('keyless', 'offline_by_default', 1);
   const idle = await idleSession(projectWithKey);

@@ -54,7 +54,7 @@ describe('a call', () => {
     expect(JSON.parse(String(row?.['labels']))).toEqual({ team: 'one' });
   });
 
-  test('is added once, however many processes record it how often', async () => {
+  test('is added once, however often and by however many processes it is recorded', async () => {
     const { runId } = await scenario.run();
     const [first, second] = [ledgerEntry(), ledgerEntry()];
     const batches = [[first], [first, second], [second], [first, second]];
