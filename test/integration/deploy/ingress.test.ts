@@ -75,10 +75,10 @@ test('closes a connection that was authenticating while its host was removed', a
   const late = hostClient(proxy.port);
   const ended = endOf(late);
   const outcome = late.connect().then(() => 'in', String);
-  await proxy.isHeld;
+  await proxy.held;
   const removed = runHostsCommand(['remove', 'worker-2'], stores);
   // Longer than listing the connections takes, shorter than the timeout of Postgres.
-  setTimeout(proxy.sign, 1500);
+  setTimeout(proxy.release, 1500);
   // It may be closed before it receives the end of its authentication.
   expect(await outcome).toMatch(/^in$|terminating connection/);
   expect(await removed).toBe(0);

@@ -3,21 +3,21 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 
 /** A proxy to Postgres that delays a client after its TLS request until released. */
 export async function openSlowProxy(postgresPort: number) {
-  const signs = new EventEmitter();
-  const isHeld = once(signs, 'held');
+  const events = new EventEmitter();
+  const held = once(events, 'held');
   const proxy = createServer((client) => {
     const server = connect(postgresPort, '127.0.0.1');
     server.pipe(client);
     client.on('error', () => undefined);
     server.on('error', () => undefined);
-    client.once('data', (wish) => {
-      server.write(wish);
+    client.once('data', (tlsRequest) => {
+      server.write(tlsRequest);
       client.pause();
-      signs.once('go', () => client.pipe(server));
-      signs.emit('held');
+      events.once('release', () => client.pipe(server));
+      events.emit('held');
     });
   }).listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const { port } = proxy.address() as AddressInfo; // a TCP server that listens
-  return { port, isHeld, sign: () => signs.emit('go'), close: () => proxy.close() };
+  return { port, held, release: () => events.emit('release'), close: () => proxy.close() };
 }
