@@ -38,21 +38,21 @@ beforeAll(async () => {
       METRICS_TEMPORAL_PORT: String(ports.temporal),
     }),
   ]);
-  await tellOfRuns();
-  await tellOfSession();
+  await makeRuns();
+  await makeSession();
   const scraped = [scrape(ports.api), scrape(ports.worker), scrape(ports.temporal)];
   samples = (await Promise.all(scraped)).flat();
 }, 400_000);
 afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
-async function tellOfRuns(): Promise<void> {
+async function makeRuns(): Promise<void> {
   const { pool } = service.database;
   await pool.query('update projects set max_concurrent_runs = 1');
   const path = `/flows/${service.flowId}/runs`;
   const steps = [{ say: 'Hello' }, { callModel: 'Hi.' }, { sleepMs: 3_000 }, { say: 'there' }];
   const prompt = script(steps);
   const body = { prompt, callbackUrl: `${receiver.url}/hook` };
-  const headers = { 'idempotency-key': 'told-once' };
+  const headers = { 'idempotency-key': 'used-twice' };
   triggered = await service.call<RunRecord>('POST', path, { body, headers });
   expect(triggered.status).toBe(201);
   refused = await service.call('POST', path, { body });
@@ -63,7 +63,7 @@ async function tellOfRuns(): Promise<void> {
   await vi.waitFor(() => expect(receiver.posts).toHaveLength(1), patiently);
 }
 
-async function tellOfSession(): Promise<void> {
+async function makeSession(): Promise<void> {
   const chat = await openConversation(service);
   sessionRunId = chat.runId;
   await chat.say(script([{ say: 'One' }]));
