@@ -46,9 +46,9 @@ test('sends no key while the owner of the key is unknown', async () => {
 });
 
 test.each([
-  ['the host has no model', null, true],
-  ['the host’s model must not answer', 'its model', false],
-])('answers nothing if %s and the project has no key', async (_why, hostModel, mayUse) => {
+  ['the host has no model', { hasModel: false, mayUse: true }],
+  ['the host’s model must not answer', { hasModel: true, mayUse: false }],
+])('answers nothing if %s and the project has no key', async (_why, { hasModel, mayUse }) => {
   let calls = 0;
   const baseUrl = await startModel((_request, response) => {
     calls += 1;
@@ -57,7 +57,7 @@ test.each([
   const own = { apiKey: 'project-key', baseUrl };
   const answers = [null, own];
   const { socketPath } = await serveRun({
-    deps: { model: hostModel === null ? null : { apiKey: 'host-key', baseUrl } },
+    deps: { model: hasModel ? { apiKey: 'host-key', baseUrl } : null },
     handlers: {
       projectModel: () => Promise.resolve(answers.shift() ?? null),
       mayUseHostModel: () => Promise.resolve(mayUse),
