@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../../core/runs/run.ts';
 import { workflowsSince } from '../../../../systems/temporal/workflows-since.ts';
@@ -18,7 +19,7 @@ describe('listing workflows since a time', () => {
     const [before, over, open] = [newRun(fakeRun()), newRun(fakeRun()), newRun(fakeRun())];
     await temporal.startRun(before);
     await temporal.terminate(before.workflowId, 'test');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
     const since = new Date();
     for (const run of [over, open]) await temporal.startRun(run);
     await temporal.terminate(over.workflowId, 'test');
