@@ -93,11 +93,21 @@ describe('a host that is killed and does not return', patiently, () => {
 
 describe('a host that is lost while it saves a turn', patiently, () => {
   it.each([
-    ['before', 'workspace.stored', 'first'],
-    ['after', 'workspace.listed', 'second'],
+    {
+      when: 'before',
+      failpoint: 'workspace.stored',
+      note: 'first',
+      announced: ['session_ready', 'state_rolled_back', 'user_message'],
+    },
+    {
+      when: 'after',
+      failpoint: 'workspace.listed',
+      note: 'second',
+      announced: ['session_ready', 'user_message'],
+    },
   ])(
-    '%s its commit, continues with the files and the conversation of one turn',
-    async (_, failpoint, note) => {
+    '$when the commit leaves the files and the conversation of the $note turn',
+    async ({ failpoint, note, announced }) => {
       await bothHosts();
       const chat = await openConversation(service);
       const { messageId } = await chat.say(script([{ shell: 'echo first > note' }]));
@@ -113,19 +123,15 @@ describe('a host that is lost while it saves a turn', patiently, () => {
       const seen = chat.events.length;
       await chat.say(script([{ shell: 'cat note' }, { recall: true }, { say: 'Done.' }]));
       const later = chat.events.slice(seen);
-      const names = later.filter(({ event }) => /^(session_ready|state_|user_m)/.test(event));
-      const isLost = note === 'first';
-      expect(names.map(({ event }) => event)).toEqual(
-        ['session_ready', 'state_rolled_back', 'user_message'].filter(
-          (event) => isLost || event !== 'state_rolled_back',
-        ),
-      );
-      if (isLost) expect(JSON.parse(names[1]?.data ?? '')).toEqual({ messageId });
-      expect(JSON.parse(names.at(-1)?.data ?? '')).not.toHaveProperty('attempt');
+      const start = later.filter(({ event }) => /^(session_ready|state_|user_m)/.test(event));
+      expect(start.map(({ event }) => event)).toEqual(announced);
+      const rollBack = start.find(({ event }) => event === 'state_rolled_back');
+      if (rollBack) expect(JSON.parse(rollBack.data)).toEqual({ messageId });
+      expect(JSON.parse(start.at(-1)?.data ?? '')).not.toHaveProperty('attempt');
       const result = later.find(({ event, data }) => event === 'user' && /tool_result/.test(data));
       expect(result?.data).toContain(note);
       const recalled = later.filter(({ event }) => event === 'chat_output').map(({ data }) => data);
-      expect(recalled.join().includes('second')).toBe(!isLost);
+      expect(recalled.join().includes('second')).toBe(note === 'second');
       await endSession(service, chat);
     },
   );
