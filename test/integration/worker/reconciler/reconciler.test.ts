@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
-import { setupFreshScenario } from '../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from './reconciler-fixture.ts';
+import { setupReconciler } from './setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts cascade');
-  fixture = createReconcilerFixture(database);
-});
+const { database, scenario, fixture } = setupReconciler();
 
 const cause = (runId: string) => ({ runId, cause: 'stopped_by_api' as const, detail: null });
 const callbackUrl = 'https://receiver.example/';

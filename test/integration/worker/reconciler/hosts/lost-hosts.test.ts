@@ -1,13 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { describe, expect, it } from 'vitest';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts cascade');
-  fixture = createReconcilerFixture(database);
-});
+const { database, scenario, fixture } = setupReconciler();
 
 describe('a host without a heartbeat for long, with a run that was started', () => {
   async function runOnSilentHost() {

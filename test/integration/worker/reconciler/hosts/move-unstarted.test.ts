@@ -1,19 +1,13 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
 import { createRunConfigStore } from '../../../../../systems/postgres/admission/run-config-store.ts';
 import { createMessageStore } from '../../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts cascade');
-  fixture = createReconcilerFixture(database);
-});
+const { database, scenario, fixture } = setupReconciler();
 
 const renew = (hostId: string) => fixture.hosts.renew({ hostId, name: hostId, capacity: 4 });
 

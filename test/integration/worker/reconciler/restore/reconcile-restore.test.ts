@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { beforeEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts, restores cascade');
-  fixture = createReconcilerFixture(database);
-});
+const { database, scenario, fixture } = setupReconciler();
 
 const callbackUrl = 'https://receiver.example/';
 

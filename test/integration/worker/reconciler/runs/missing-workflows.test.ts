@@ -1,14 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts, temporal_identity cascade');
-  fixture = createReconcilerFixture(database);
+const { database, scenario, fixture } = setupReconciler();
+beforeEach(() => {
   fixture.deps.thresholds.overdueMs = 3_600_000;
 });
 

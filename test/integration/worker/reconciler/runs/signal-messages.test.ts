@@ -1,13 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import { storeMessage } from '../../../systems/postgres/session-turns.ts';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts cascade');
-  fixture = createReconcilerFixture(database);
+const { database, scenario, fixture } = setupReconciler();
+beforeEach(() => {
   fixture.deps.temporal.signalMessage = async (run, messageId) => {
     fixture.calls.push(`message ${run.runId} ${messageId}`);
     return 'signalled';

@@ -1,14 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
-import { setupFreshScenario } from '../../../systems/postgres/setup-scenario.ts';
-import { createReconcilerFixture } from '../reconciler-fixture.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
 
-const { database, scenario } = setupFreshScenario();
-let fixture: ReturnType<typeof createReconcilerFixture>;
-beforeEach(async () => {
-  await database.pool.query('truncate runs, hosts cascade');
-  fixture = createReconcilerFixture(database);
-});
+const { database, scenario, fixture } = setupReconciler();
 
 const callbackUrl = 'https://receiver.example/';
 
