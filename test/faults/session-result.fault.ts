@@ -7,18 +7,11 @@ import type { Failpoint } from '../../core/failpoint.ts';
 import { firstAttempts } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
+import { running } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 
-type Step = Record<string, unknown>;
 type Kill = 'killed' | 'removed' | 'left alone';
-
-/** Works with both agents: the scripted one reads its own steps, and so does the model. */
-const both = (agent: Step[], model: Step[]): string =>
-  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
-
-const running = (command: string, say: string): string =>
-  both([{ shell: command }, { say }], [{ tool: 'Bash', input: { command } }, { text: say }]);
 
 const counted = running('echo ran >> /workspace/ran', 'Counted.');
 const reported = running('echo "ran $(wc -l < /workspace/ran) times"', 'Told.');

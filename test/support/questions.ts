@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Answer, ApiClient } from './api-client.ts';
+import { scriptForBoth } from './prompts.ts';
 
 const question = (text: string, multiSelect = false) => ({
   question: text,
@@ -24,7 +25,7 @@ export function asking(...calls: object[][]): string {
   const agent = [{ asks: inputs }, { say: 'Done.' }];
   const tools = inputs.map((input) => ({ tool: 'AskUserQuestion', input }));
   const model = [{ tools }, { text: 'Done.' }];
-  return `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+  return scriptForBoth(agent, model);
 }
 
 interface Pending {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { scriptForBoth } from './prompts.ts';
 import type { SentEvent } from './sent-events.ts';
 import type { Service } from './service.ts';
 
@@ -24,7 +25,7 @@ export function storyPrompt(): string {
     { tool: 'Write', input: { file_path: path, content } },
     { text: farewell },
   ];
-  return `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
+  return scriptForBoth(agent, model);
 }
 
 /** Checks on one run what clients can rely on with any agent. */

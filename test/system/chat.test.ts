@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { saying, scriptForBoth } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
 
 const patiently = { timeout: 180_000 };
 
-/** Works with both agents: the scripted one reads its own steps, and so does the model. */
-const both = (agent: object[], model: object[]): string =>
-  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
-const saying = (text: string): string => both([{ say: text }], [{ text }]);
-const failing = both([{ fail: 'no' }], [{ status: 400, times: 100 }]);
+const failing = scriptForBoth([{ fail: 'no' }], [{ status: 400, times: 100 }]);
 /** Works in a tool that never ends on its own. */
 const command = 'until test -e /workspace/never; do sleep 0.1; done';
-const hanging = both([{ shell: command }], [{ tool: 'Bash', input: { command } }]);
+const hanging = scriptForBoth([{ shell: command }], [{ tool: 'Bash', input: { command } }]);
 
 describe.each(['scripted', 'real'] as const)('a chat with the %s agent', patiently, (agent) => {
   let service: Service;

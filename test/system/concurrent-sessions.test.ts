@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { running } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -10,9 +11,7 @@ const patiently = { timeout: 300_000 };
 function showing(n: number): string {
   const command =
     'echo "own $NUMBER" > own; touch begun; until test -e go-on; do sleep 0.1; done; cat own';
-  const text = `I am ${n}.`;
-  const model = [{ tool: 'Bash', input: { command } }, { text }];
-  return `@agent ${JSON.stringify([{ shell: command }, { say: text }])}\n@model ${JSON.stringify(model)}`;
+  return running(command, `I am ${n}.`);
 }
 
 const shownIn = (chat: Conversation): (string | undefined)[] =>

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scriptForBoth } from '../support/prompts.ts';
 import { asking, colour, questionsOf, rooms, size } from '../support/questions.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -118,7 +119,7 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
       { tool: 'EnterPlanMode', input: {} },
       { text: 'Done.' },
     ];
-    const prompt = `@agent ${JSON.stringify(steps)}\n@model ${JSON.stringify(model)}`;
+    const prompt = scriptForBoth(steps, model);
     const { runId } = await service.trigger({ prompt });
     const events = await collect(service.stream(runId));
     expect(await service.readRun(runId)).toMatchObject({ exitCode: 0, result: 'Done.' });

@@ -7,6 +7,7 @@ import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
 import { type DerivedImage, deriveImage } from '../support/derived-image.ts';
 import { startMcpServer, type TestMcpServer } from '../support/mcp-server.ts';
+import { modelScript } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -93,7 +94,7 @@ const env = { TOKEN: 'of the run' };
 /** The agent calls each of these tools with a different word. */
 const calling = (...tools: string[]): string => {
   const steps = tools.map((tool, at) => ({ tool, input: { text: `word ${at}` } }));
-  return `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+  return modelScript([...steps, { text: 'Done.' }]);
 };
 
 interface Init {
@@ -205,7 +206,7 @@ test('of a session get a changed header from its next turn on', patiently, async
   const call = { tool: 'mcp__web__echo', input: { text: 'word' } };
   const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
   const wait = { tool: 'Bash', input: { command } };
-  const model = (...steps: object[]) => `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+  const model = (...steps: object[]) => modelScript([...steps, { text: 'Done.' }]);
 
   const before = heardBy('web').length;
   const message = await chat.send(model(call, wait, call));

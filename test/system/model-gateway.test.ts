@@ -2,6 +2,7 @@
 // settings, can change.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { modelScript } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
@@ -16,7 +17,7 @@ afterAll(() => service?.stop());
 const bash = (command: string) => ({ tool: 'Bash', input: { command } });
 
 async function run(...steps: object[]) {
-  const prompt = `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+  const prompt = modelScript([...steps, { text: 'Done.' }]);
   const { runId } = await service.trigger({ prompt });
   const ended = await service.untilEnded(runId, 150_000);
   expect(ended).toMatchObject({ exitCode: 0, result: expect.any(String) });
@@ -34,7 +35,7 @@ const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const secondAgent = {
   description: 'count',
-  prompt: `@model ${JSON.stringify([bash('ls *.png > counted'), { text: 'Counted.' }])}`,
+  prompt: modelScript([bash('ls *.png > counted'), { text: 'Counted.' }]),
   subagent_type: 'general-purpose',
 };
 

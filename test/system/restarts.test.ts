@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
+import { modelScript } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -68,9 +69,9 @@ describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
   it('is in the ledger once, with an estimate in place of what it had reserved', async () => {
     const asked = service.model.requests().length;
     // It reserves $0.0077 for its length, and is estimated at $0.0031.
-    const content = `${'x'.repeat(1_000)} @model ${JSON.stringify([{ delayMs: 60_000 }])}`;
+    const content = `${'x'.repeat(1_000)} ${modelScript([{ delayMs: 60_000 }])}`;
     const steps = [{ usage: { output_tokens: 10 } }, { text: 'Paid.' }];
-    const paid = { content: `@model ${JSON.stringify(steps)}`, maxTokens: 150 };
+    const paid = { content: modelScript(steps), maxTokens: 150 };
     const prompt = script([
       { callModels: { times: 1, content, maxTokens: 100 } },
       { callModels: { times: 1, ...paid } },

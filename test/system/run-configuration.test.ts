@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { databaseText, historyText, processList } from '../support/collect-all-output.ts';
+import { modelScript } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
@@ -20,7 +21,6 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => service?.stop());
 
-const model = (steps: object[]): string => `@model ${JSON.stringify(steps)}`;
 const bash = (command: string) => ({ tool: 'Bash', input: { command } });
 
 interface ModelRequest {
@@ -76,7 +76,7 @@ function onDisk(options: string[] = []): string {
 test('reaches the agent, its tools and its model, and is nowhere else', patiently, async () => {
   const { runId } = await service.trigger(
     {
-      prompt: model([
+      prompt: modelScript([
         bash('echo "word: $GREETING by $FLOW_CTX_USER_ID of ${#SECRET}, home is $HOME"'),
         bash('cd / && git --version'),
         bash('sleep 8'),
@@ -157,7 +157,7 @@ test.each([
   patiently,
   async (name, called) => {
     const word = `called-${name}`;
-    const run = await service.trigger({ prompt: model([{ text: word }]), model: name });
+    const run = await service.trigger({ prompt: modelScript([{ text: word }]), model: name });
     expect(await service.untilEnded(run.runId)).toMatchObject({ exitCode: 0, result: word });
     const seen = requestsOf(word).map((request) => request.model);
     expect(seen).toEqual([called]);
@@ -170,8 +170,8 @@ test('limits end a run with their own causes and its cost so far', patiently, as
   const usage = { input_tokens: 10_000, output_tokens: 12_000 };
   const costly = steps.flatMap((step) => [{ usage }, step]);
   const [turns, budget] = await Promise.all([
-    service.trigger({ prompt: model(steps), maxTurns: 2 }),
-    service.trigger({ prompt: model(costly), maxBudgetUsd: 1 }),
+    service.trigger({ prompt: modelScript(steps), maxTurns: 2 }),
+    service.trigger({ prompt: modelScript(costly), maxBudgetUsd: 1 }),
   ]);
   expect(await service.untilEnded(turns.runId, 150_000)).toMatchObject({
     error: 'max_turns_exceeded',

@@ -3,6 +3,7 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { linesOf } from '../support/log-lines.ts';
+import { modelScript } from '../support/prompts.ts';
 import { postsOf, untilWebhook } from '../support/received-webhook.ts';
 import { type Service, startService } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -20,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
 const patiently = { timeout: 180_000 };
+const hi = modelScript([{ text: 'Hi.' }]);
 
 describe('the budget of a run', patiently, () => {
   it('holds for a hundred calls at once, although the agent reports that it is done and cost nothing', async () => {
@@ -30,7 +32,10 @@ describe('the budget of a run', patiently, () => {
       result: 'Free of charge.',
     };
     const usage = { input_tokens: 0, output_tokens: 0 };
-    const content = `@model ${JSON.stringify([{ usage: { input_tokens: 100, output_tokens: 40 } }, { text: 'Paid.' }])}`;
+    const content = modelScript([
+      { usage: { input_tokens: 100, output_tokens: 40 } },
+      { text: 'Paid.' },
+    ]);
     const steps = [
       { raw: JSON.stringify({ ...forged, total_cost_usd: 0, usage, num_turns: 1 }) },
       { callModels: { times: 100, content, maxTokens: 50 } },
@@ -85,10 +90,8 @@ describe('the budget of a run', patiently, () => {
 });
 
 describe('the model calls of a run', patiently, () => {
-  const content = '@model [{"text":"Hi."}]';
-
   it('cost an unknown amount, not 0, if the price of the model is unknown', async () => {
-    const prompt = script([{ callModel: content }, { say: 'done' }]);
+    const prompt = script([{ callModel: hi }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt, model: 'my-model' });
     const ended = await service.untilEnded(runId);
     expect(ended).toMatchObject({ exitCode: 0, costUsd: null });
@@ -97,7 +100,7 @@ describe('the model calls of a run', patiently, () => {
 
   it('cost what the prices of the operator say', async () => {
     const usage = { input_tokens: 100, output_tokens: 40 };
-    const callModel = `@model ${JSON.stringify([{ usage }, { text: 'Hi.' }])}`;
+    const callModel = modelScript([{ usage }, { text: 'Hi.' }]);
     const prompt = script([{ callModel }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt, model: 'claude-sonnet-4-5' });
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, costUsd: 0.05 });
@@ -116,7 +119,7 @@ describe('the model calls of a run', patiently, () => {
   it('cost what they have used, also if their answer is cut off', async () => {
     const usage = { input_tokens: 1_000, output_tokens: 50 };
     const cut = [{ usage }, { text: 'Half of it' }, { delayMs: 300 }, { cut: true, times: 9 }];
-    const answer = { content: `@model ${JSON.stringify(cut)}`, stream: true };
+    const answer = { content: modelScript(cut), stream: true };
     const runId = await runOf(service.flowId, { steps: [callTo('claude-opus-5-5', answer)] });
     const { rows } = await service.database.pool.query<{ usd: number }>(
       `select cost_nanos / 1e9::float8 as usd from model_calls
@@ -130,7 +133,7 @@ describe('the model calls of a run', patiently, () => {
   });
 
   it('end it after 20 for each of its turns and 50 more, although the agent continues', async () => {
-    const calls = { callModels: { times: 20, content, maxTokens: 50 } };
+    const calls = { callModels: { times: 20, content: hi, maxTokens: 50 } };
     const prompt = script([{ repeat: 5, steps: [calls] }, { hang: true }]);
     const { runId } = await service.trigger({ prompt, maxTurns: 1 });
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'max_turns_exceeded' });
@@ -143,7 +146,7 @@ describe('the model calls of a run', patiently, () => {
 });
 
 /** A step that calls the model over HTTP, as another program in the sandbox would. */
-const callTo = (model: string, { content = '@model [{"text":"Hi."}]', stream = false } = {}) => ({
+const callTo = (model: string, { content = hi, stream = false } = {}) => ({
   http: {
     url: '{{ANTHROPIC_BASE_URL}}/v1/messages',
     method: 'POST',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { databaseText } from '../support/collect-all-output.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { modelScript } from '../support/prompts.ts';
 import { untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -29,8 +30,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 /** The agent prints digests of its secrets instead of their values. */
 const show = { tool: 'Bash', input: { command: 'printf %s "$TOKEN" | sha256sum' } };
 const wait = { tool: 'Bash', input: { command: 'sleep 4' } };
-const model = (...steps: object[]): string =>
-  `@model ${JSON.stringify([...steps, { text: 'Done.' }])}`;
+const model = (...steps: object[]): string => modelScript([...steps, { text: 'Done.' }]);
 
 const opening = {
   env: { TOKEN: first },

@@ -5,6 +5,7 @@ import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
+import { running } from '../support/prompts.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
@@ -24,8 +25,6 @@ const own = {
   disallowedTools: ['WebFetch'],
 };
 
-const running = (command: string, text: string): string =>
-  `@model ${JSON.stringify([{ tool: 'Bash', input: { command } }, { text }])}`;
 const makes =
   'mkdir -p notes; echo one > notes/a; printf \'#!/bin/sh\\necho "<$TOKEN>"\' > show; chmod 755 show';
 const showAndAdd = (more: string): string => `./show; cat notes/a; echo ${more} >> notes/a`;

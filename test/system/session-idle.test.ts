@@ -5,6 +5,7 @@ import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { saying } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
@@ -17,8 +18,6 @@ beforeAll(async () => {
   service = await startService({ agent: 'real', env });
 }, 240_000);
 afterAll(() => service?.stop());
-
-const saying = (text: string): string => `@model ${JSON.stringify([{ text }])}`;
 
 async function sandboxOf({ runId }: Conversation): Promise<ListedSandbox | undefined> {
   return (await service.sandboxes.list()).find((one) => one.runId === runId);

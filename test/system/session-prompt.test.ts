@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { saying } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let service: Service;
@@ -12,7 +13,6 @@ describe('the text appended to the system prompt of a session', { timeout: 180_0
   it('reaches the model, and a changed text reaches it from the next turn on', async () => {
     const chat = await openConversation(service, { appendSystemPrompt: 'FIRST-WORDS' });
     const path = `/flows/${service.flowId}/sessions/${chat.sessionId}/config`;
-    const saying = (text: string): string => `@model ${JSON.stringify([{ text }])}`;
     await chat.say(saying('One.'));
     expect(wordsInLastRequest()).toEqual(['OF-THE-FLOW', 'FIRST-WORDS']);
     await service.call('PATCH', path, { body: { appendSystemPrompt: 'OTHER-WORDS' } });

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { openConversation } from '../support/conversation.ts';
+import { running } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const patiently = { timeout: 180_000 };
 
-/** Works with both agents. */
-const running = (command: string, text: string): string => {
-  const model = [{ tool: 'Bash', input: { command } }, { text }];
-  return `@agent ${JSON.stringify([{ shell: command }, { say: text }])}\n@model ${JSON.stringify(model)}`;
-};
 const untilToldOnce = 'echo ran >> ran; until test -e go-on; do sleep 0.1; done';
 const counting = 'echo "ran $(wc -l < ran) times"';
 

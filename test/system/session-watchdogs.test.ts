@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { modelScript } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
@@ -110,7 +111,7 @@ describe.concurrent('a turn of a session', patiently, () => {
 describe('the budget of a flow', patiently, () => {
   it('is that of a whole session, which ends with it and has cost no more', async () => {
     const { chat } = await openIn({ limits: { maxTurns: null, maxBudgetUsd: 0.01 } });
-    const content = `@model ${JSON.stringify([{ usage: { output_tokens: 50 } }, { text: 'Paid.' }])}`;
+    const content = modelScript([{ usage: { output_tokens: 50 } }, { text: 'Paid.' }]);
     const calls = { callModels: { times: 1, content, maxTokens: 60 } };
     expect(await chat.say(script([calls, { say: 'One.' }]))).toMatchObject({ texts: ['One.'] });
     const { costUsd: first } = await service.readRun(chat.runId);

@@ -3,6 +3,7 @@ import { createProjectStore } from '../../systems/postgres/accounts/project-stor
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { Answer } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
+import { modelScript } from '../support/prompts.ts';
 import { endSession, untilRemoved } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
@@ -64,7 +65,7 @@ describe('a session over HTTP', patiently, () => {
   it('costs the sum of its turns, without rounding errors', async () => {
     const pay = async (outputTokens: number, to: object = {}) => {
       const usage = { input_tokens: 0, output_tokens: outputTokens };
-      const callModel = `@model ${JSON.stringify([{ usage }, { text: 'Paid.' }])}`;
+      const callModel = modelScript([{ usage }, { text: 'Paid.' }]);
       // The cost that the agent reports is ignored.
       const message = script([{ callModel }, { costUsd: 99 }, { say: 'Paid.' }]);
       const body = { message, stream: false, ...to };

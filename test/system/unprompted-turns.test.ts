@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { modelScript, saying, scriptForBoth } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
 import type { SentEvent } from '../support/sent-events.ts';
@@ -15,10 +16,10 @@ function beginning(): string {
   const later = 2 * graceMs;
   const steps = [{ background: { sleepMs: later, steps: [{ say: 'Ended.' }] } }, { say: 'Begun.' }];
   const command = 'until test -e /workspace/go-on; do sleep 0.1; done';
-  const task = `@model ${JSON.stringify([{ tool: 'Bash', input: { command } }, { text: 'I counted.' }])}`;
+  const task = modelScript([{ tool: 'Bash', input: { command } }, { text: 'I counted.' }]);
   const helper = { description: 'Count', subagent_type: 'general-purpose', prompt: task };
   const model = [{ tool: 'Agent', input: helper }, { text: 'Begun.' }];
-  return `@agent ${JSON.stringify(steps)}\n@model ${JSON.stringify(model)}`;
+  return scriptForBoth(steps, model);
 }
 
 describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180_000 }, (agent) => {
@@ -65,11 +66,8 @@ describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180
     const results = () => resultsOf(chat.events).length;
     await expect.poll(results, { timeout: 90_000 }).toBe(2);
     // It belongs to no message: the next message has its own turn.
-    const saying = 'Next.';
-    const next = await chat.say(
-      `@agent ${JSON.stringify([{ say: saying }])}\n@model ${JSON.stringify([{ text: saying }])}`,
-    );
-    expect([next.exitCode, next.texts.at(-1)]).toEqual([0, saying]);
+    const next = await chat.say(saying('Next.'));
+    expect([next.exitCode, next.texts.at(-1)]).toEqual([0, 'Next.']);
     const ends = chat.named('turn_end').map((event) => payload(event)['messageId']);
     expect(ends).toEqual([messageId, next.messageId]);
     await expect.poll(() => stateOf(chat), { timeout: 30_000 }).toBe('paused');

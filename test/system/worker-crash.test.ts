@@ -7,34 +7,24 @@ import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
+import { running, saying, scriptForBoth } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession, untilAsleep, untilRemoved } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
+import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 180_000 };
 const idleMs = 4_000;
 
 const turns = ['first', 'later'] as const;
 
-type Step = Record<string, unknown>;
-
-/** Works with both agents: the scripted one reads its own steps, and so does the model. */
-const both = (agent: Step[], model: Step[]): string =>
-  `@agent ${JSON.stringify(agent)}\n@model ${JSON.stringify(model)}`;
-
-const saying = (text: string): string => both([{ say: text }], [{ text }]);
-
 const writing = (path: string, content: string): string =>
-  both(
+  scriptForBoth(
     [{ write: { path: `/workspace/${path}`, content } }, { say: 'Written.' }],
     [{ tool: 'Write', input: { file_path: `/workspace/${path}`, content } }, { text: 'Written.' }],
   );
 
-const reading = (path: string): string =>
-  both(
-    [{ shell: `cat /workspace/${path}` }, { say: 'Read.' }],
-    [{ tool: 'Bash', input: { command: `cat /workspace/${path}` } }, { text: 'Read.' }],
-  );
+const reading = (path: string): string => running(`cat /workspace/${path}`, 'Read.');
 
 describe.each(['scripted', 'real'] as const)('a session of the %s agent', patiently, (agent) => {
   let service: Service;
@@ -123,7 +113,7 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
       // Both agents hang the first time: one until a file exists, the other in a model call.
       service.model.script([{ delayMs: 600_000 }, { text: reply }]);
       const steps = [{ waitForFile: '/workspace/go-on' }, { say: reply }];
-      sent.push(await chat.send(`@agent ${JSON.stringify(steps)}`));
+      sent.push(await chat.send(script(steps)));
       // The real agent repeats its message only after the model has answered.
       if (agent === 'real') await untilModelIsAsked(service, reply);
       else await chat.until(({ event, data }) => event === 'user' && data.includes(reply));
@@ -143,13 +133,8 @@ async function beginning(chat: Conversation, which: (typeof turns)[number]): Pro
 }
 
 /** Hangs inside a tool, only the first time. */
-const stuckOnce = (): string => {
-  const command = 'test -e /workspace/once || { touch /workspace/once; sleep 600; }';
-  return both(
-    [{ shell: command }, { say: 'Done.' }],
-    [{ tool: 'Bash', input: { command } }, { text: 'Done.' }],
-  );
-};
+const stuckOnce = (): string =>
+  running('test -e /workspace/once || { touch /workspace/once; sleep 600; }', 'Done.');
 
 /** An agent that is killed early can leave an empty conversation. */
 function beginTranscript({ dataDir }: Service, { runId }: Conversation): void {
