@@ -28,6 +28,7 @@ export interface RunRecord {
   streamUrl: string;
   structuredOutput: unknown;
   mcpServerNames: string[];
+  files: unknown;
   webhook: { state: string; attempts: number; lastStatus: number | null };
   deleted?: boolean;
 }

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
+import { postsOf, untilPosted } from '../support/received-webhook.ts';
+import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -31,12 +33,9 @@ const accept = 'drop trigger if exists refuse on run_files; drop function if exi
 const failed = { state: 'failed', skippedCount: 0, skipped: [] };
 const stored = { ...failed, state: 'stored' };
 
-const filesOf = async (runId: string) =>
-  (await service.call<{ files: unknown }>('GET', `/runs/${runId}`)).data.files;
-const rootOf = (runId: string) => foldersOf(service.dataDir, { runId, generation: 1 }).root;
-const hasFolders = async (runId: string) => existsSync(rootOf(runId));
-const postsOf = (runId: string) =>
-  receiver.posts.filter(({ headers }) => headers['x-service-run-id'] === runId);
+const filesOf = async (runId: string) => (await service.readRun(runId)).files;
+const hasFolders = async (runId: string) =>
+  existsSync(foldersOf(service.dataDir, { runId, generation: 1 }).root);
 
 /** Its agent has written a file, and Postgres has refused to store it. */
 async function endedRun() {
@@ -59,8 +58,8 @@ describe('a run whose files Postgres refuses', { timeout: 120_000 }, () => {
     const run = await endedRun();
     expect(run).toMatchObject({ exitCode: 0, result: 'Written.', files: failed });
     expect(run).not.toHaveProperty('error');
-    await expect.poll(() => postsOf(run.runId), patiently).toHaveLength(1);
-    const sent = JSON.parse(postsOf(run.runId)[0]?.body ?? '');
+    await untilPosted(receiver, run, 1);
+    const sent = JSON.parse(postsOf(receiver, run)[0]?.body ?? '');
     expect(sent).toMatchObject({ exitCode: 0, files: failed });
 
     await untilRetried(run);
@@ -73,7 +72,7 @@ describe('a run whose files Postgres refuses', { timeout: 120_000 }, () => {
     const { body } = await service.call('GET', `/runs/${run.runId}/files/a.txt`);
     expect(body).toBe('kept-41c');
     await expect.poll(() => hasFolders(run.runId), patiently).toBe(false);
-    expect(postsOf(run.runId)).toHaveLength(1);
+    expect(postsOf(receiver, run)).toHaveLength(1);
   });
 
   it('leaves no folder once it is deleted', async () => {
@@ -99,7 +98,7 @@ describe('a run whose files Postgres refuses', { timeout: 120_000 }, () => {
 it('stores the files of a run that an operator has terminated', async () => {
   const prompt = script([{ write: { path: 'a.txt', content: 'kept-9e0' } }, { hang: true }]);
   const { runId } = await service.trigger({ prompt });
-  await expect.poll(async () => (await service.readRun(runId)).agentStatus).toBe('working');
+  await untilWorking(service, { runId });
   const connection = await Connection.connect({ address: stackEnv.temporalAddress });
   const workflowId = await workflowIdOf(service, runId);
   await new Client({ connection }).workflow.getHandle(workflowId).terminate('test');
