@@ -225,25 +225,25 @@ describe.concurrent('a run', patiently, () => {
   });
 });
 
-describe('after a restart of its host', patiently, () => {
-  const stays: [string, object[], object][] = [
-    ['its result', [{ say: 'done' }], { error: 'hung_after_result', result: 'done' }],
-    ['a turn without a result', [{ noResult: true }], { error: 'no_result', result: null }],
+it('a restarted host ends runs that stay after a result, or without one', patiently, async () => {
+  const stays = [
+    { steps: [{ say: 'done' }], end: { error: 'hung_after_result', result: 'done' } },
+    { steps: [{ noResult: true }], end: { error: 'no_result', result: null } },
   ];
-
-  it.each(stays)('a run that stays after %s is ended', async (_what, steps, end) => {
-    const { runId } = await run([{ waitForFile: 'go-on' }, ...steps, { hangAfterResult: true }]);
-    await untilWorking(service, { runId });
-    await service.worker.kill('SIGKILL');
-    releaseAgent(service, runId);
-    await service.worker.start();
-    await expectEnd(runId, end);
-  });
-
-  it.each(stays)('a run that stayed after %s before is ended too', async (_what, steps, end) => {
-    const { runId } = await run([...steps, { hangAfterResult: true }]);
+  const runAll = (...first: object[]) =>
+    Promise.all(
+      stays.map(async ({ steps, end }) => {
+        const { runId } = await run([...first, ...steps, { hangAfterResult: true }]);
+        return { runId, end };
+      }),
+    );
+  const during = await runAll({ waitForFile: 'go-on' });
+  for (const one of during) await untilWorking(service, one);
+  const before = await runAll();
+  for (const { runId } of before)
     await vi.waitUntil(() => endsWith(runId, '"completed"'), { ...until, interval: 20 });
-    await service.worker.restart('SIGKILL');
-    await expectEnd(runId, end);
-  });
+  await service.worker.kill('SIGKILL');
+  for (const { runId } of during) releaseAgent(service, runId);
+  await service.worker.start();
+  for (const { runId, end } of [...during, ...before]) await expectEnd(runId, end);
 });
