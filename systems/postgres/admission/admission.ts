@@ -92,10 +92,11 @@ export function createAdmission(
     admitWithFiles: (input: AdmitRun, files: InputFiles): Promise<Admission | FileConflict> =>
       admitWithFiles(pool, options, { input, files }),
     /**
-     * Assigns a host to the run's sandbox after number `after`, see claim_slot.sql; null while every
+     * Assigns a host to the run's sandbox after `afterGeneration`, see claim_slot.sql; null while every
      * host is full.
      */
-    claimSlot: (runId: string, after: number) => claimSlot(pool, { runId, after, hostStaleMs }),
+    claimSlot: (runId: string, afterGeneration: number) =>
+      claimSlot(pool, { runId, afterGeneration, hostStaleMs }),
     /** The idle session to evict for a run that the project's limit rejects. */
     findEvictableInProject: (projectId: string) => findEvictableInProject(pool, projectId),
     /** The idle session to evict for a run that waits because every host is full. */
@@ -206,13 +207,17 @@ function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionReje
 
 async function claimSlot(
   pool: Pool,
-  { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
+  {
+    runId,
+    afterGeneration,
+    hostStaleMs,
+  }: { runId: string; afterGeneration: number; hostStaleMs: number },
 ): Promise<ClaimedSlot | null> {
   const { rows } = await pool.query<ClaimedSlot>(
     `select claimed.host_id as "hostId", claimed.generation, r.request_id as "requestId"
      from claim_slot($1, $2, $3) claimed, runs r
      where r.id = $1 and claimed.host_id is not null`,
-    [runId, after, `${hostStaleMs} ms`],
+    [runId, afterGeneration, `${hostStaleMs} ms`],
   );
   return rows[0] ?? null;
 }

@@ -41,7 +41,8 @@ export type TurnStore = ReturnType<typeof createTurnStore>;
 /** The life cycle of a session's sandboxes, and their turns. */
 export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
-    claimSlot: (runId: string, after: number) => claimSlot(pool, { runId, after, hostStaleMs }),
+    claimSlot: (runId: string, afterGeneration: number) =>
+      claimSlot(pool, { runId, afterGeneration, hostStaleMs }),
     /** The frames that announce the start; null if it was announced before. */
     markStarted: (lease: SandboxLease) => markStarted(pool, lease),
     claim: (lease: SandboxLease) => claimTurn(pool, lease),
@@ -78,11 +79,15 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
 
 async function claimSlot(
   db: Db,
-  { runId, after, hostStaleMs }: { runId: string; after: number; hostStaleMs: number },
+  {
+    runId,
+    afterGeneration,
+    hostStaleMs,
+  }: { runId: string; afterGeneration: number; hostStaleMs: number },
 ): Promise<SessionSlotClaim> {
   const { rows } = await db.query<SessionSlotClaim>(
     `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
-    [runId, after, `${hostStaleMs} ms`],
+    [runId, afterGeneration, `${hostStaleMs} ms`],
   );
   if (!rows[0]) throw new Error('claim_session_slot returned no row');
   return rows[0];

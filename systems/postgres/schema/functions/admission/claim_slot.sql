@@ -1,11 +1,13 @@
--- Assigns a host to the sandbox of a plain run after number `p_after`; 0 for the first one. A run that
--- was admitted while every host was full gets a host. A run whose host does not start sandbox number
--- `p_after` moves to another one: the next generation supersedes the sandbox that the first host may
--- still start, and that host no longer holds the lease of the log. A run that may have been
--- started, and one whose flow is bound to its host, stays. A run also stays if its host is live and
--- no other one has a free slot. A second call returns what the first one assigned. `host_id` is null
--- while every host is full, and if the run has ended without one.
-create or replace function claim_slot(p_run_id uuid, p_after integer, p_stale_after interval)
+-- Assigns a host to the sandbox of a plain run that follows `p_after_generation`; 0 for the first
+-- one. A run that was admitted while every host was full gets a host. A run whose host does not start
+-- the sandbox of `p_after_generation` moves to another one: the next generation supersedes the sandbox
+-- that the first host may still start, and that host no longer holds the lease of the log. A run that
+-- may have been started, and one whose flow is bound to its host, stays. A run also stays if its host
+-- is live and no other one has a free slot. A second call returns what the first one assigned.
+-- `host_id` is null while every host is full, and if the run has ended without one.
+create or replace function claim_slot(
+  p_run_id uuid, p_after_generation integer, p_stale_after interval
+)
 returns table (host_id text, generation integer)
 language plpgsql volatile as $$
 declare
@@ -23,12 +25,12 @@ begin
   if run.ended_at is null and run.host_id is null then
     update runs r set host_id = pick_host(run.project_id, pinned_host, p_stale_after, db_clock())
       where r.id = p_run_id returning r.* into run;
-  elsif run.generation <= p_after and pinned_host is null and is_unstarted(run) then
+  elsif run.generation <= p_after_generation and pinned_host is null and is_unstarted(run) then
     other_host := pick_host(run.project_id, null, p_stale_after, db_clock(), run.host_id);
     if other_host is not null or not exists (
       select from hosts h where h.id = run.host_id and is_live(h, db_clock() - p_stale_after)
     ) then
-      update runs r set host_id = other_host, generation = p_after + 1
+      update runs r set host_id = other_host, generation = p_after_generation + 1
         where r.id = p_run_id returning r.* into run;
       update run_logs l
         set generation = run.generation, lease_token = l.lease_token + 1,

@@ -1,7 +1,7 @@
--- Settles the generation and the host of a session's next sandbox. `p_after` is the last generation
--- that the workflow knows has ended, so a second call returns what the first one settled.
+-- Settles the generation and the host of a session's next sandbox. `p_after_generation` is the last
+-- one that the workflow knows has ended, so a second call returns what the first one settled.
 create or replace function claim_session_slot(
-  p_run_id uuid, p_after integer, p_stale_after interval
+  p_run_id uuid, p_after_generation integer, p_stale_after interval
 )
 returns table (outcome text, host_id text, generation integer)
 language plpgsql volatile as $$
@@ -27,9 +27,10 @@ begin
     return next;
     return;
   end if;
-  if not run.holds_slot or run.host_id is null or run.generation <= p_after then
+  if not run.holds_slot or run.host_id is null or run.generation <= p_after_generation then
     update runs r
-      set holds_slot = true, host_id = null, generation = greatest(r.generation, p_after + 1)
+      set holds_slot = true, host_id = null,
+          generation = greatest(r.generation, p_after_generation + 1)
       where r.id = p_run_id returning r.* into run;
     -- The host of an earlier sandbox writes nothing more, and the next one need not wait for its lease.
     update run_logs l
@@ -40,7 +41,9 @@ begin
     if last_host is not null and (pinned_host is null or pinned_host = last_host) then
       run.host_id := pick_host(run.project_id, last_host, p_stale_after, db_clock());
     end if;
-    run.host_id := coalesce(run.host_id, pick_host(run.project_id, pinned_host, p_stale_after, db_clock()));
+    run.host_id := coalesce(
+      run.host_id, pick_host(run.project_id, pinned_host, p_stale_after, db_clock())
+    );
     update runs r set host_id = run.host_id where r.id = p_run_id;
     update sessions s set last_host_id = coalesce(run.host_id, s.last_host_id)
       where s.run_id = p_run_id;
