@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { HostModel } from '../core/hosts/host-model.ts';
 import { offlineModelName } from '../core/metering/model-prices.ts';
+import type { ModelUpstream } from '../core/model/model-upstream.ts';
 import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { redisConfig } from './redis-config.ts';
@@ -114,20 +115,13 @@ const listener = (host: string, port: number | undefined) =>
 const noKey = 'ANTHROPIC_API_KEY is not set: expected it, or OFFLINE_MODEL=no';
 const noUrl = 'OFFLINE_MODEL_URL is not set: OFFLINE_MODEL=yes needs it';
 
-interface ModelAccess {
-  apiKey: string;
-  baseUrl: string;
-  /** The one model that answers calls to every model; absent if the named model answers. */
-  onlyModel?: string;
-}
-
-/** The host's model, and the model's API; null if it has none. */
+/** The host's model and its upstream; null if it has none. */
 function hostModelOf({
   ANTHROPIC_API_KEY: apiKey,
   ANTHROPIC_BASE_URL: baseUrl,
   OFFLINE_MODEL: offline,
   OFFLINE_MODEL_URL: offlineUrl,
-}: WorkerVariables): { hostModel: HostModel; model: ModelAccess | null } {
+}: WorkerVariables): { hostModel: HostModel; model: ModelUpstream | null } {
   if (apiKey !== undefined) {
     if (offline !== 'yes') return { hostModel: 'key', model: { apiKey, baseUrl } };
     throw new ConfigError('ANTHROPIC_API_KEY and OFFLINE_MODEL=yes are both set: expected one');

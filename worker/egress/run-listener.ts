@@ -4,16 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import type { ModelUpstream } from '../../core/model/model-upstream.ts';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
 import { type ControlHandlers, handleControlApi } from './control-api.ts';
 import type { CallMeter } from './model/call-meter.ts';
-import {
-  createGateway,
-  type ModelProxy,
-  type ModelUpstream,
-  type ProjectModelSource,
-} from './model/model-gateway.ts';
+import { createGateway, type ModelProxy, type ProjectModelSource } from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 

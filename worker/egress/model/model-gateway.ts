@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { NetworkPolicy } from '../../../core/flows/flow.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
+import type { ModelUpstream } from '../../../core/model/model-upstream.ts';
 import { createHostMemory, type RunMemory } from './body-memory.ts';
 import type { CallMeter } from './call-meter.ts';
 import { countTokens } from './count-tokens.ts';
@@ -12,13 +13,6 @@ import { answerError, type ModelApiError, overloaded, rejectCall } from './model
 import { type ReadingContext, readCall } from './read-call.ts';
 import { createRefusalLog } from './refusal-log.ts';
 import type { Upstream } from './upstream-request.ts';
-
-export interface ModelUpstream {
-  apiKey: string;
-  baseUrl: string;
-  /** The one model that answers calls to every model; absent if the named model answers. */
-  onlyModel?: string;
-}
 
 interface Gateway {
   /**
@@ -56,7 +50,7 @@ const silenceTimeoutMs = 15 * 60_000;
  * read and checked as a whole before it is forwarded; answers are streamed. Errors have the model API's
  * format.
  */
-export function createGateway(hostModel: ModelUpstream | null): Gateway {
+export function createGateway(hostUpstream: ModelUpstream | null): Gateway {
   const dispatcher = new Agent({
     headersTimeout: silenceTimeoutMs,
     bodyTimeout: silenceTimeoutMs,
@@ -70,8 +64,8 @@ export function createGateway(hostModel: ModelUpstream | null): Gateway {
       meter: run.meter,
       async findUpstream() {
         const own = await run.projectModel();
-        const model = own ?? ((await run.mayUseHostModel()) ? hostModel : null);
-        return model && upstreamOf(dispatcher, model);
+        const upstream = own ?? ((await run.mayUseHostModel()) ? hostUpstream : null);
+        return upstream && upstreamOf(dispatcher, upstream);
       },
     });
   return { forRun, close: () => dispatcher.destroy() };

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
-import type { ModelUpstream, ProjectModelSource } from '../../egress/model/model-gateway.ts';
+import type { ModelUpstream } from '../../../core/model/model-upstream.ts';
+import type { ProjectModelSource } from '../../egress/model/model-gateway.ts';
 import type { SandboxDeps } from '../deps.ts';
 
 /**
