@@ -18,6 +18,7 @@ import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { MessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SessionStore } from '../systems/postgres/sessions/session-store.ts';
+import type { AcceptedIds } from '../systems/redis/accepted-ids.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { Notifications } from '../systems/redis/notifications.ts';
 import type { Presence } from '../systems/redis/presence.ts';
@@ -98,6 +99,7 @@ export interface ApiDeps {
   files: Pick<FileStore, 'list' | 'find' | 'findPathConflict'>;
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
+  acceptedIds: AcceptedIds;
   frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
   notifications: Pick<Notifications, 'notify'>;
   /** Calls to the hosts that own the runs' sandboxes. */

@@ -32,6 +32,7 @@ import { requireCompleteSchema } from '../systems/postgres/schema/schema-state.t
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
+import { createAcceptedIds } from '../systems/redis/accepted-ids.ts';
 import { connectRedis, type Redis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createNotifications } from '../systems/redis/notifications.ts';
@@ -127,6 +128,7 @@ function open() {
     // Several times within the idle timeout, so that one lost report does not end a session.
     presenceEveryMs: Math.min(limits.presence.everyMs, config.times.sessionIdleMs / 4),
     ...storesOn(pool),
+    acceptedIds: createAcceptedIds(redis, { instance }),
     frameStream,
     notifications,
     hostRpc: createHostRpc({ store: hostRpcStore, notifications, newId: randomUUID }),

@@ -44,6 +44,13 @@ export const streamLimits = {
     backoffMs: 1 * secondMs,
     /** Expiry of a run's keys in Redis after the last publication. */
     runKeysTtlMs: 1 * dayMs,
+    /** IDs of accepted runs and messages are kept for this long, and at most so many. */
+    acceptedMs: 60 * secondMs,
+    acceptedMax: 10_000,
+    /** Expiry of these IDs after the last one. Much shorter than the life of a deleted run. */
+    acceptedTtlMs: 1 * hourMs,
+    /** How long a worker tries to read what Redis has of commits. */
+    commitsWithinMs: 5 * secondMs,
     frameMaxBytes: 32 * kiB,
     /** Longer batches are not included in their notification. */
     notificationMaxBytes: 8 * kiB,

@@ -16,6 +16,7 @@ import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { createWorkerMetrics } from '../systems/prometheus/worker-metrics.ts';
 import { purgeRuns } from '../systems/redis/purge-runs.ts';
+import { readCommits } from '../systems/redis/read-commits.ts';
 import { connect, sandboxStores } from './connect.ts';
 import { exitHostIdTaken } from './host/claim-host.ts';
 import { createLossDetector } from './host/detect-loss.ts';
@@ -118,11 +119,13 @@ function registrationOf(
   { lease, pool, ...options }: Registration,
 ) {
   const leases = createHostLeaseStore(pool);
+  const instance = { ...config.redis, instance: config.instance };
   const losses = createLossDetector({
     losses: createLossStore(pool),
     hostId: lease.hostId,
     dataDir: config.dataDir,
-    purgeStreams: () => purgeRuns({ ...config.redis, instance: config.instance }),
+    readCommits: () => readCommits(instance),
+    purgeStreams: () => purgeRuns(instance),
     logger,
   });
   const leaseMs = 2 * host.renewMs;

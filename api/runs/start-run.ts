@@ -48,6 +48,7 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     );
     logDecision(request, reply, { input, admission });
     if (admission.outcome === 'admitted') {
+      deps.acceptedIds.add(admission.run.runId);
       await workflows.start(admission.run);
     }
     const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });

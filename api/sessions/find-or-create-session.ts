@@ -29,7 +29,7 @@ interface OpenedSession extends Run {
  * changed, and an ended one is not reopened.
  */
 export async function findOrCreateSession(
-  deps: Pick<ApiDeps, 'sessions' | 'newId' | 'runTimeoutMs'>,
+  deps: Pick<ApiDeps, 'acceptedIds' | 'sessions' | 'newId' | 'runTimeoutMs'>,
   workflows: Pick<WorkflowClient, 'start'>,
   { caller, flow, body, context, requestId, log }: SessionRequest,
 ): Promise<OpenedSession> {
@@ -58,6 +58,7 @@ export async function findOrCreateSession(
   const isResumed = run.runId !== newRunId;
   if (!isResumed) {
     const { runId, flowId, projectId } = run;
+    deps.acceptedIds.add(runId);
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
   }
   if (run.deletedAt !== null || run.endCause !== null) throw sessionIdTaken();

@@ -27,7 +27,15 @@ interface SendRequest {
 
 type SendDeps = Pick<
   ApiDeps,
-  'admission' | 'blobs' | 'flowFiles' | 'messages' | 'metrics' | 'newId' | 'notifications' | 'runs'
+  | 'acceptedIds'
+  | 'admission'
+  | 'blobs'
+  | 'flowFiles'
+  | 'messages'
+  | 'metrics'
+  | 'newId'
+  | 'notifications'
+  | 'runs'
 >;
 
 /**
@@ -54,6 +62,7 @@ export async function sendMessage(
     if (delivery === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
       throw sessionOver();
     }
+    deps.acceptedIds.add(messageId); // not of a message that was withdrawn
   }
   return { messageId, position };
 }

@@ -2,7 +2,9 @@
 export interface RedisKeys {
   /** Stream of a run's latest frames. Bounded by count and bytes, expires after the run's end. */
   frames: (runId: string) => string;
-  /** Matches every key of every run. */
+  /** IDs of the runs and messages accepted last, by time. Bounded by time and count, expires. */
+  accepted: string;
+  /** Matches `accepted`, and every key of every run. */
   allRuns: string;
   /** Channel that notifies readers of the run. */
   runChannel: (runId: string) => string;
@@ -22,6 +24,7 @@ export function redisKeys(instance: string): RedisKeys {
   const prefix = `frs:${instance}`;
   return {
     frames: (runId) => `${prefix}:run:${runId}:frames`,
+    accepted: `${prefix}:run:accepted`,
     allRuns: `${prefix}:run:*`,
     runChannel: (runId) => `${prefix}:run:${runId}:channel`,
     fileTree: (runId) => `${prefix}:run:${runId}:filetree`,

@@ -128,3 +128,18 @@ it('continues a session from what is left, with the same events in its stream an
   );
   expect(streamed).toEqual(logged.slice(0, streamed.length));
 });
+
+it('repeats no run whose admission was lost between two heartbeats', async () => {
+  const { service } = fixture;
+  const unreconciled = () => query('select from restores where reconciled_at is null');
+  await expect.poll(unreconciled, pollOptions).toEqual([]);
+  service.worker.signal('SIGSTOP'); // no heartbeat follows the copy
+  await copyPostgres(url);
+  lost = await service.trigger({ prompt: waits, idempotencyKey: 'lost-soon' });
+  await replaceByCopy();
+  service.worker.signal('SIGCONT');
+  const again = await untilAnswered('lost-soon');
+  expect([again.status, again.data.runId]).toEqual([200, lost.runId]);
+  expect(await service.readRun(lost.runId)).toMatchObject({ error: 'lost_in_restore' });
+  expect(await countRestores()).toBe(2);
+});

@@ -31,6 +31,7 @@ import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';
+import { createAcceptedIds } from '../../systems/redis/accepted-ids.ts';
 import type { Redis } from '../../systems/redis/connect.ts';
 import { createFrameStream, type FrameStream } from '../../systems/redis/frame-stream.ts';
 import { createNotifications } from '../../systems/redis/notifications.ts';
@@ -113,6 +114,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       hostLostMs: limits.host.lostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: noopMetrics,
+      acceptedIds: createAcceptedIds(connection, redis),
       frameStream: own,
       notifications,
       hostRpc: createHostRpc({ store: stores.hostRpc, notifications, newId: randomUUID }),

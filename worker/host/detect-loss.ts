@@ -1,13 +1,17 @@
 // Postgres may continue without its last commits: after a failover to a replica that had not received
 // them, point-in-time recovery, or the return to a disk snapshot. The worker stores outside Postgres what
 // its last confirmed heartbeat told of the database. If the database has fewer heartbeats of this host
-// than that, commits are lost. Clocks, restarts and new servers prove nothing. Lost commits are handled as
-// a restore from backup.
+// than that, commits are lost. A loss between two heartbeats leaves their number as it was. So on another
+// Postgres server no heartbeat is accepted before the database was compared with Redis, which knows the
+// last commits of all processes. Clocks, restarts and new servers prove nothing. Lost commits are handled
+// as a restore from backup.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { CommitsInRedis } from '../../core/hosts/commits-in-redis.ts';
+import { limits } from '../../core/limits.ts';
 import { retryUntilAborted } from '../../lib/async/retry.ts';
 import { singleFlight } from '../../lib/async/single-flight.ts';
 import type { KnownDatabase, LossStore } from '../../systems/postgres/hosts/known-database.ts';
@@ -16,6 +20,10 @@ interface LossDetectorDeps {
   losses: LossStore;
   hostId: string;
   dataDir: string;
+  /** Throws if Redis does not answer. */
+  readCommits(): Promise<CommitsInRedis>;
+  /** How long `readCommits` is retried. */
+  readWithinMs?: number;
   /** Deletes what Redis has of runs, because it is newer than the database. */
   purgeStreams(): Promise<void>;
   logger: Logger;
@@ -26,8 +34,11 @@ export interface LossDetector {
   known(): KnownDatabase | null;
   /** Call after each confirmed heartbeat. Resolves when it is stored; never rejects. */
   remember(confirmed: KnownDatabase): Promise<void>;
-  /** Returns whether commits were lost. They are then recorded as a restore, by this host or another. */
-  check(signal: AbortSignal): Promise<boolean>;
+  /**
+   * `lost`: commits were lost. They are now recorded as a restore, by this host or another. `complete`:
+   * another Postgres server has everything. After both the next heartbeat is accepted.
+   */
+  check(signal: AbortSignal): Promise<'unchanged' | 'complete' | 'lost'>;
 }
 
 export function createLossDetector(deps: LossDetectorDeps): LossDetector {
@@ -47,25 +58,51 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
       await storeKnown();
     },
     async check(signal) {
-      if (known === null || !(await losses.isBehind(hostId, known))) return false;
+      if (known === null) return 'unchanged';
+      const { isBehind, isMoved, serverStartedMs } = await losses.compare(hostId, known);
+      if (!isBehind && !isMoved) return 'unchanged';
+      if (!isBehind && !(await lacksCommits(deps, signal))) {
+        known = { ...known, serverStartedMs };
+        return 'complete';
+      }
       const isFirst = await losses.recordLoss(hostId, known);
       logger.error({ hostId, isFirst, ...known, hint: lostCommits }, 'database_commits_lost');
       known = null;
       void purge(deps, signal); // Redis may be down as well
-      return true;
+      return 'lost';
     },
   };
 }
 
+/** False if Redis cannot be read: then nothing is known of the last commits. */
+async function lacksCommits(deps: LossDetectorDeps, signal: AbortSignal): Promise<boolean> {
+  const { losses, hostId, logger, readWithinMs = limits.redis.commitsWithinMs } = deps;
+  const commits = await retryUntilAborted(() => deps.readCommits(), {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(readWithinMs)]),
+    onFailure: onRedisFailure(logger),
+  }).catch(() => null);
+  if (commits !== null) return losses.lacks(commits);
+  logger.warn({ hostId, hint: notCompared }, 'database_not_compared');
+  return false;
+}
+
 async function purge({ purgeStreams, logger }: LossDetectorDeps, signal: AbortSignal) {
-  const onFailure = (err: unknown, attempt: number): void =>
-    logger.warn({ err, attempt }, 'dependency_unavailable');
+  const onFailure = onRedisFailure(logger);
   await retryUntilAborted(purgeStreams, { signal, onFailure }).catch(() => undefined);
 }
+
+const onRedisFailure =
+  (logger: Logger) =>
+  (err: unknown, attempt: number): void =>
+    logger.warn({ err, attempt }, 'dependency_unavailable');
 
 const lostCommits =
   'Postgres has lost commits that it had confirmed. This is handled as a restore: active runs end, and ' +
   'operators sign in again. See docs/backup.md.';
+
+const notCompared =
+  'Postgres was started, and Redis does not answer. If Postgres has lost the commits since the last ' +
+  'heartbeat of this host, that is not recognised.';
 
 const otherDatabase =
   'DATABASE_URL leads to another database than at the last heartbeat of this host. If that is not ' +

@@ -40,7 +40,7 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
     try {
       const renewed = await renew(options, signal);
       if (renewed === 'taken') return options.onTaken();
-      if (renewed === 'loss') continue;
+      if (renewed === 'checked') continue;
       logModel(renewed.offersModel);
       for (const notify of options.onRenewed) notify(sentAt);
     } catch (err) {
@@ -51,10 +51,10 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
   await markStopped(options);
 }
 
-/** `loss`: the database had lost commits, and they are recorded. The next heartbeat can be sent. */
+/** `checked`: the database had to be checked first. The next heartbeat can be sent at once. */
 async function renew({ hosts, host, losses, lastHealth }: HeartbeatOptions, signal: AbortSignal) {
   const renewed = await hosts.renew({ ...host, report: lastHealth(), known: losses.known() });
-  if (renewed === null) return (await losses.check(signal)) ? 'loss' : 'taken';
+  if (renewed === null) return (await losses.check(signal)) === 'unchanged' ? 'taken' : 'checked';
   void losses.remember(renewed.known); // a slow disk delays no heartbeat
   return renewed;
 }

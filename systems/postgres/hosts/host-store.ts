@@ -2,7 +2,12 @@ import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { hasLost, type KnownDatabase, knownValues } from './known-database.ts';
+import {
+  type KnownDatabase,
+  knownValues,
+  mustBeChecked,
+  serverStartedMs,
+} from './known-database.ts';
 
 export interface Host {
   hostId: string;
@@ -48,7 +53,8 @@ export function createHostStore(pool: Pool) {
   return {
     /**
      * Records a heartbeat and renews the lease on the host's ID. Returns null and records nothing if
-     * another worker uses the ID, or if the database has lost the host's last confirmed heartbeat.
+     * another worker uses the ID, or if the host has to check the database: it has lost the host's
+     * last confirmed heartbeat, or it is on another Postgres server.
      */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
     /** The host's worker stops: until its next heartbeat the host gets no new work. */
@@ -78,13 +84,14 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
      )
      insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats)
      select host_id, $2, $3, $4, db_clock(), $7, 1 from lease
-     where not ${hasLost('$1', '$8', '$9')}
+     where not ${mustBeChecked('$1', ['$8', '$9', '$10'])}
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
            last_seen = excluded.last_seen, stopped_at = null, model = excluded.model,
            heartbeats = h.heartbeats + 1, server_started_at = excluded.server_started_at
      returning draining, offers_model(h, null) as "offersModel", heartbeats,
-       (select id from database_identity) as "databaseId", array(select id from restores) as restores`,
+       (select id from database_identity) as "databaseId", array(select id from restores) as restores,
+       ${serverStartedMs} as "serverStartedMs"`,
     [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, ...known],
   );
   const row = rows[0];

@@ -1,48 +1,97 @@
 // What a host knows of its database from outside. A database that has fewer heartbeats of a host than it
-// once confirmed has lost commits.
+// once confirmed has lost commits, and so has one that lacks what Redis knows of commits.
 
+import type { CommitsInRedis } from '../../../core/hosts/commits-in-redis.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 /** What a confirmed heartbeat tells of the database. The worker stores it outside Postgres. */
 export interface KnownDatabase {
   /** Copies of a database have the same. */
   databaseId: string;
+  /** When the Postgres server was started. After a failover it is another server. */
+  serverStartedMs: number;
   /** How many heartbeats of the host the database has. */
   heartbeats: number;
   /** The restores that the database had. */
   restores: string[];
 }
 
+/** Another database is neither behind nor moved. */
+interface Comparison {
+  /** It has lost a confirmed heartbeat of the host. */
+  isBehind: boolean;
+  /** It is on a Postgres server that was started after the last confirmed heartbeat of the host. */
+  isMoved: boolean;
+  serverStartedMs: number;
+}
+
 export type LossStore = ReturnType<typeof createLossStore>;
 
 export function createLossStore(pool: Pool) {
   return {
-    /** Whether the database has lost a confirmed heartbeat of the host. False for another database. */
-    isBehind: (hostId: string, known: KnownDatabase) => isBehind(pool, hostId, known),
+    /** Compares the database with what the host knows of it. */
+    compare: (hostId: string, known: KnownDatabase) => compare(pool, hostId, known),
+    /** Whether the database lacks a commit. Read Redis before, because commits come first. */
+    lacks: (commits: CommitsInRedis) => lacks(pool, commits),
     /** Handles lost commits as a restore. False if a restore that the host did not know covers them. */
     recordLoss: (hostId: string, known: KnownDatabase) => recordLoss(pool, hostId, known),
   };
 }
 
 /** SQL that is true if this database has fewer heartbeats of the host than it once confirmed. */
-export const hasLost = (hostId: string, databaseId: string, heartbeats: string): string =>
+const isBehind = (hostId: string, databaseId: string, heartbeats: string): string =>
   `exists (
      select from database_identity d left join hosts seen on seen.id = ${hostId}
      where d.id = ${databaseId}::uuid and coalesce(seen.heartbeats, 0) < ${heartbeats}::bigint
    )`;
 
-/** The last two parameters of `hasLost`. */
+/** SQL for `serverStartedMs`. */
+export const serverStartedMs = '(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint';
+
+/** SQL that is true if this database is on another Postgres server than it was. */
+const isMoved = (databaseId: string, startedMs: string): string =>
+  `exists (
+     select from database_identity d
+     where d.id = ${databaseId}::uuid and ${serverStartedMs} <> ${startedMs}::bigint
+   )`;
+
+/** SQL that is true if the host has to check the database before its next heartbeat. */
+export const mustBeChecked = (
+  hostId: string,
+  [databaseId, heartbeats, startedMs]: [string, string, string],
+): string => `(${isBehind(hostId, databaseId, heartbeats)} or ${isMoved(databaseId, startedMs)})`;
+
+/** The last three parameters of `mustBeChecked`. */
 export const knownValues = (known: KnownDatabase | null) => [
   known?.databaseId ?? null,
   known?.heartbeats ?? 0,
+  known?.serverStartedMs ?? null,
 ];
 
-async function isBehind(db: Db, hostId: string, known: KnownDatabase): Promise<boolean> {
-  const { rows } = await db.query<{ isBehind: boolean }>(
-    `select ${hasLost('$1', '$2', '$3')} as "isBehind"`,
+async function compare(db: Db, hostId: string, known: KnownDatabase): Promise<Comparison> {
+  const { rows } = await db.query<Comparison>(
+    `select ${isBehind('$1', '$2', '$3')} as "isBehind", ${isMoved('$2', '$4')} as "isMoved",
+       ${serverStartedMs} as "serverStartedMs"`,
     [hostId, ...knownValues(known)],
   );
-  return rows[0]?.isBehind ?? false;
+  if (!rows[0]) throw new Error('the comparison returned no row');
+  return rows[0];
+}
+
+/** A session's run has the ID that was accepted. Only deleted runs disappear, and much later. */
+async function lacks(db: Db, { acceptedIds, lastFrames }: CommitsInRedis): Promise<boolean> {
+  const { rows } = await db.query<{ isLacking: boolean }>(
+    `select exists (
+       select from unnest($1::uuid[]) a(id)
+       where not exists (select from runs r where r.id = a.id)
+         and not exists (select from session_messages m where m.id = a.id)
+     ) or exists (
+       select from unnest($2::uuid[], $3::bigint[]) f(run_id, seq)
+       join run_logs l on l.run_id = f.run_id and l.last_seq < f.seq
+     ) as "isLacking"`,
+    [acceptedIds, lastFrames.map(({ runId }) => runId), lastFrames.map(({ seq }) => seq)],
+  );
+  return rows[0]?.isLacking ?? false;
 }
 
 async function recordLoss(db: Db, hostId: string, { restores }: KnownDatabase): Promise<boolean> {

@@ -13,6 +13,7 @@ test('an admitted run gets a 201 even if it cannot be read again after the wait'
   const deps = {
     publicUrl: 'http://a.test',
     metrics: noopMetrics,
+    acceptedIds: { add: () => undefined },
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is unavailable')) },
   } as unknown as ApiDeps; // no other dependency is used

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { CommitsInRedis } from '../../../../core/hosts/commits-in-redis.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
-import { createLossStore } from '../../../../systems/postgres/hosts/known-database.ts';
+import {
+  createLossStore,
+  type KnownDatabase,
+} from '../../../../systems/postgres/hosts/known-database.ts';
 import { createLossDetector } from '../../../../worker/host/detect-loss.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
@@ -14,9 +18,11 @@ const never = new AbortController().signal;
 const folders: string[] = [];
 let lines: string[];
 let purges: number;
+let readCommits: () => Promise<CommitsInRedis>;
 beforeEach(async () => {
   lines = [];
   purges = 0;
+  readCommits = async () => ({ acceptedIds: [], lastFrames: [] });
   await database.pool.query('truncate hosts, host_leases, restores');
 });
 afterEach(() => {
@@ -33,15 +39,25 @@ function newHost(hostId = randomUUID()) {
       losses: createLossStore(database.pool),
       hostId,
       dataDir,
+      readCommits: () => readCommits(),
+      readWithinMs: 500,
       purgeStreams: async () => void (purges += 1),
       logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
     });
   let losses = restart();
+  const file = join(dataDir, 'database.json');
   return {
     hostId,
     dataDir,
     check: () => losses.check(never),
     restart() {
+      losses = restart();
+    },
+    /** As if Postgres was another server at the last heartbeat. */
+    changeServer() {
+      const known = JSON.parse(readFileSync(file, 'utf8')) as KnownDatabase;
+      const serverStartedMs = known.serverStartedMs - 1;
+      writeFileSync(file, JSON.stringify({ ...known, serverStartedMs }));
       losses = restart();
     },
     /** False if the database refuses it. */
@@ -71,7 +87,7 @@ it('a lost heartbeat is recorded as one restore by all hosts, and the next ones 
   const before = await database.pool.query('select max(last_seen) as at from hosts');
   await loseHeartbeats();
   for (const host of hosts) expect(await host.heartbeat()).toBe(false);
-  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual([true, true, true]);
+  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual(['lost', 'lost', 'lost']);
   const restores = await database.pool.query('select dumped_at <= $1 as "isEarly" from restores', [
     before.rows[0].at,
   ]);
@@ -79,7 +95,11 @@ it('a lost heartbeat is recorded as one restore by all hosts, and the next ones 
   expect(lines.filter((line) => line.includes('"database_commits_lost"'))).toHaveLength(3);
   expect(purges).toBe(3);
   await sendHeartbeats(...hosts);
-  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual([false, false, false]);
+  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual([
+    'unchanged',
+    'unchanged',
+    'unchanged',
+  ]);
 });
 
 it('a lost host is noticed by a worker that was restarted', async () => {
@@ -88,7 +108,7 @@ it('a lost host is noticed by a worker that was restarted', async () => {
   await database.pool.query('delete from hosts');
   host.restart();
   expect(await host.heartbeat()).toBe(false);
-  expect(await host.check()).toBe(true);
+  expect(await host.check()).toBe('lost');
   expect(await countRestores()).toBe(1);
 });
 
@@ -97,7 +117,7 @@ it('a second loss is another restore', async () => {
   for (const nth of [1, 2]) {
     await sendHeartbeats(host);
     await loseHeartbeats();
-    expect(await host.check()).toBe(true);
+    expect(await host.check()).toBe('lost');
     expect(await countRestores()).toBe(nth);
   }
 });
@@ -107,7 +127,7 @@ it('a restore from backup is not recorded again', async () => {
   await sendHeartbeats(host);
   await loseHeartbeats();
   await database.pool.query('select record_restore(db_clock())');
-  expect(await host.check()).toBe(true);
+  expect(await host.check()).toBe('lost');
   expect(await countRestores()).toBe(1);
 });
 
@@ -115,7 +135,7 @@ it('a heartbeat that was stored and not confirmed proves nothing', async () => {
   const host = newHost();
   await sendHeartbeats(host);
   await database.pool.query('update hosts set heartbeats = heartbeats + 1');
-  expect(await host.check()).toBe(false);
+  expect(await host.check()).toBe('unchanged');
   expect(await host.heartbeat()).toBe(true);
 });
 
@@ -124,7 +144,7 @@ it('another database proves nothing, and is reported', async () => {
   await sendHeartbeats(host);
   await database.pool.query('truncate hosts');
   await database.pool.query('update database_identity set id = gen_random_uuid()');
-  expect(await host.check()).toBe(false);
+  expect(await host.check()).toBe('unchanged');
   await sendHeartbeats(host);
   expect(lines.filter((line) => line.includes('"other_database"'))).toHaveLength(1);
   expect(lines.join('')).toContain('correct DATABASE_URL');
@@ -137,7 +157,7 @@ it('a damaged file proves nothing', async () => {
   await loseHeartbeats();
   writeFileSync(join(host.dataDir, 'database.json'), '');
   host.restart();
-  expect(await host.check()).toBe(false);
+  expect(await host.check()).toBe('unchanged');
   expect(await host.heartbeat()).toBe(true);
 });
 
@@ -146,5 +166,62 @@ it('another worker with the ID of the host is not a loss', async () => {
   await sendHeartbeats(host);
   await database.pool.query(`update host_leases set owner = 'other'`);
   expect(await host.heartbeat()).toBe(false);
-  expect(await host.check()).toBe(false);
+  expect(await host.check()).toBe('unchanged');
+});
+
+it('a new server gets no heartbeat before it was compared with Redis, and ends nothing', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  host.changeServer();
+  expect(await host.heartbeat()).toBe(false);
+  expect(await host.check()).toBe('complete');
+  await sendHeartbeats(host);
+  expect(await countRestores()).toBe(0);
+  expect(purges).toBe(0);
+});
+
+it('a loss between two heartbeats is recorded once by all hosts', async () => {
+  const hosts = [newHost(), newHost()];
+  await sendHeartbeats(...hosts);
+  readCommits = async () => ({ acceptedIds: [randomUUID()], lastFrames: [] });
+  for (const host of hosts) host.changeServer();
+  for (const host of hosts) expect(await host.heartbeat()).toBe(false);
+  expect(await Promise.all(hosts.map((host) => host.check()))).toEqual(['lost', 'lost']);
+  expect(await countRestores()).toBe(1);
+  expect(purges).toBe(2);
+  await sendHeartbeats(...hosts);
+});
+
+it('Redis is not compared with a database on the same server, nor with another database', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  readCommits = () => Promise.reject(new Error('must not be read'));
+  expect(await host.check()).toBe('unchanged');
+  host.changeServer();
+  await database.pool.query('update database_identity set id = gen_random_uuid()');
+  expect(await host.check()).toBe('unchanged');
+  expect(await host.heartbeat()).toBe(true);
+});
+
+it('a new server is accepted with a warning if Redis does not answer in time', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  readCommits = () => Promise.reject(new Error('Redis is down'));
+  host.changeServer();
+  expect(await host.check()).toBe('complete');
+  expect(lines.filter((line) => line.includes('"database_not_compared"'))).toHaveLength(1);
+  await sendHeartbeats(host);
+});
+
+it('Redis is read again while it does not answer', async () => {
+  const host = newHost();
+  await sendHeartbeats(host);
+  host.changeServer();
+  let reads = 0;
+  readCommits = async () => {
+    reads += 1;
+    if (reads === 1) throw new Error('Redis is down');
+    return { acceptedIds: [randomUUID()], lastFrames: [] };
+  };
+  expect(await host.check()).toBe('lost');
 });

@@ -1,0 +1,32 @@
+// The IDs of runs, sessions and messages that clients have an answer for. If Postgres loses one of them
+// in a failover, a worker recognises the loss by its ID.
+
+import { limits } from '../../core/limits.ts';
+import type { Redis } from './connect.ts';
+import { redisKeys } from './keys.ts';
+
+export interface AcceptedIds {
+  /** Call after the commit and before the answer, which does not wait. A failure is ignored. */
+  add: (id: string) => void;
+}
+
+export function createAcceptedIds(redis: Redis, { instance }: { instance: string }): AcceptedIds {
+  const key = redisKeys(instance).accepted;
+  const { acceptedMs, acceptedMax, acceptedTtlMs } = limits.redis;
+  const bounds = [acceptedMs, acceptedMax, acceptedTtlMs];
+  return {
+    add: (id) => void redis.eval(addScript, 1, key, id, ...bounds).catch(() => undefined),
+  };
+}
+
+/** By the clock of Redis, so that a process whose clock is ahead removes nothing of others. */
+const addScript = `
+local id, keptMs, max, ttlMs = unpack(ARGV)
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[1], now, id)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - keptMs)
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - max)
+redis.call('PEXPIRE', KEYS[1], ttlMs)
+return 1
+`;
