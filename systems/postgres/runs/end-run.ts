@@ -3,7 +3,6 @@
 // before the run, like every writer of a log, so that they cannot deadlock.
 
 import { failpoint } from '../../../core/failpoint.ts';
-import type { SkippedEntries } from '../../../core/files/file-entry.ts';
 import { storedFilesOf } from '../../../core/files/stored-files.ts';
 import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
 import { finalAgentStatus } from '../../../core/runs/final-agent-status.ts';
@@ -13,6 +12,7 @@ import { webhookBody } from '../../../core/webhook.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
+import { parseSnapshotRecord, type SnapshotRecord } from './snapshot-record.ts';
 
 export interface EndRunRequest extends RunEnd {
   runId: string;
@@ -100,8 +100,8 @@ async function failRemainingMessages(db: Db, run: Run, error: string | null): Pr
 interface LockedRun {
   run: Run;
   now: Date;
-  /** What the last snapshot left out; null if there is none. */
-  snapshot: SkippedEntries | null;
+  /** The last snapshot; null if there is none. */
+  snapshot: SnapshotRecord | null;
   hasUnstoredFiles: boolean;
 }
 
@@ -118,9 +118,8 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
-  // Only `recordSnapshot` writes it.
-  const snapshot = row.snapshot === null ? null : (JSON.parse(row.snapshot) as SkippedEntries);
-  return { run: toRun(row), now: row.now, snapshot, hasUnstoredFiles: row.hasUnstoredFiles };
+  const { now, hasUnstoredFiles } = row;
+  return { run: toRun(row), now, snapshot: parseSnapshotRecord(row.snapshot), hasUnstoredFiles };
 }
 
 interface WrittenEnd {

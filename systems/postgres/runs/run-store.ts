@@ -1,5 +1,3 @@
-import type { SkippedEntries } from '../../../core/files/file-entry.ts';
-import { type StoredFiles, storedFilesOf } from '../../../core/files/stored-files.ts';
 import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { LabelChange } from '../../../core/runs/labels.ts';
 import type { AgentStatus, Run } from '../../../core/runs/run.ts';
@@ -13,6 +11,7 @@ import { findRun } from './find-run.ts';
 import { changeLabels } from './run-labels.ts';
 import { listRuns, type RunListQuery } from './run-list.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
+import { findStoredFiles, recordSnapshot, type SnapshotRecord } from './snapshot-record.ts';
 import { readTriggerFields } from './trigger-fields.ts';
 
 interface CauseRequest {
@@ -21,12 +20,6 @@ interface CauseRequest {
   detail: string | null;
   /** The sandbox that reports the cause: nothing is recorded if a later one has superseded it. */
   generation?: number;
-}
-
-interface SnapshotRecord extends SkippedEntries {
-  at: string;
-  files: number;
-  bytes: number;
 }
 
 /** Called after the transaction has committed. */
@@ -195,28 +188,4 @@ async function neededOnHost(db: Db, hostId: string): Promise<NeededSandbox[]> {
     [hostId],
   );
   return rows;
-}
-
-async function recordSnapshot(
-  db: Db,
-  { runId, generation, token }: SnapshotRef,
-  snapshot: SnapshotRecord,
-): Promise<boolean> {
-  const text = 'select record_snapshot($1, $2, $3, $4) as "hasChanged"';
-  const values = [runId, generation, token ?? null, JSON.stringify(snapshot)];
-  const { rows } = await db.query<{ hasChanged: boolean }>(text, values);
-  return rows[0]?.hasChanged ?? false;
-}
-
-async function findStoredFiles(db: Db, runId: string): Promise<StoredFiles | null> {
-  const { rows } = await db.query<{ snapshot: string | null; hasUnstoredFiles: boolean }>(
-    `select snapshot, has_unstored_files as "hasUnstoredFiles" from runs
-     where id = $1 and files_purged_at is null`,
-    [runId],
-  );
-  if (!rows[0]) return null;
-  const { snapshot, hasUnstoredFiles } = rows[0];
-  // Only `recordSnapshot` writes it.
-  const last = snapshot === null ? null : (JSON.parse(snapshot) as SnapshotRecord);
-  return storedFilesOf(last, hasUnstoredFiles);
 }
