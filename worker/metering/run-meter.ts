@@ -13,7 +13,7 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import type { RetryPolicy } from '../../lib/async/retry.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
-import type { ModelApiError } from '../egress/model/model-api-error.ts';
+import { type ModelApiError, refused } from '../egress/model/model-api-error.ts';
 import { type CallJournal, type OpenCall, openCallJournal } from './call-journal.ts';
 import {
   type CallLimits,
@@ -111,7 +111,7 @@ function createRunMeter(
       if ('error' in admitted) {
         if (admitted.exceeded !== null) exceeded.resolve(admitted.exceeded);
         logRefusal(admitted.error);
-        return { outcome: 'refused', error: admitted.error };
+        return refused(admitted.error);
       }
       journal.opened(call);
       open.set(call.callId, admitted.reservedNanos);

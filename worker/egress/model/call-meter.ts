@@ -1,6 +1,6 @@
 import type { CallEnd } from '../../../core/metering/call-usage.ts';
 import type { ModelEndpoint, ModelRequest } from '../../../core/model/model-request.ts';
-import type { ModelApiError } from './model-api-error.ts';
+import type { RefusedCall } from './model-api-error.ts';
 
 /** Meters the calls of one run, and refuses those that the run may not make. */
 export interface CallMeter {
@@ -16,11 +16,6 @@ export interface UnmeteredCall {
   bytes: number;
   /** The number of tokens in the prompt, counted by the model API; null if it cannot be determined. */
   countTokens(): Promise<number | null>;
-}
-
-interface RefusedCall {
-  outcome: 'refused';
-  error: ModelApiError;
 }
 
 /** A call that is about to be sent. Its usage is stored even if this process dies. */

@@ -7,6 +7,14 @@ export interface ModelApiError {
   message: string;
 }
 
+/** A call that is not forwarded. The agent receives the error. */
+export interface RefusedCall {
+  outcome: 'refused';
+  error: ModelApiError;
+}
+
+export const refused = (error: ModelApiError): RefusedCall => ({ outcome: 'refused', error });
+
 export const invalidRequest = (message: string): ModelApiError => ({
   status: 400,
   type: 'invalid_request_error',
@@ -21,7 +29,7 @@ export const overloaded = (message: string): ModelApiError => ({
 });
 
 /** Closes the connection after the error, so that the rest of the body need not be read. */
-export function rejectCall(
+export function refuseCall(
   request: IncomingMessage,
   response: ServerResponse,
   error: ModelApiError,

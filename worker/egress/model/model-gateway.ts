@@ -9,7 +9,7 @@ import type { CallMeter } from './call-meter.ts';
 import { countTokens } from './count-tokens.ts';
 import { forwardCall } from './forward-call.ts';
 import { createLargeBodyPacer } from './large-body-pacer.ts';
-import { answerError, type ModelApiError, overloaded, rejectCall } from './model-api-error.ts';
+import { answerError, type ModelApiError, overloaded, refuseCall } from './model-api-error.ts';
 import { type ReadingContext, readCall } from './read-call.ts';
 import { createRefusalLog } from './refusal-log.ts';
 import type { Upstream } from './upstream-request.ts';
@@ -91,16 +91,16 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
   let calls = 0;
   return async (request, response, path) => {
     if (calls >= modelLimits.concurrentCallsMax) {
-      return rejectCall(request, response, overloaded('too many concurrent model calls'));
+      return refuseCall(request, response, overloaded('too many concurrent model calls'));
     }
     const callMemory = memory.forCall();
     calls += 1;
     try {
       const read = await readCall({ request, path, memory: callMemory }, reading);
-      if (read.outcome === 'refused') return rejectCall(request, response, read.error);
+      if (read.outcome === 'refused') return refuseCall(request, response, read.error);
       const { call } = read;
       const upstream = await findUpstream();
-      if (upstream === null) return rejectCall(request, response, noModel);
+      if (upstream === null) return refuseCall(request, response, noModel);
       if (response.destroyed) return;
       const opened = await meter.open({
         ...call,
@@ -108,7 +108,7 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
         bytes: Buffer.byteLength(call.body),
         countTokens: () => countTokens(upstream, call),
       });
-      if (opened.outcome === 'refused') return rejectCall(request, response, opened.error);
+      if (opened.outcome === 'refused') return refuseCall(request, response, opened.error);
       if (response.destroyed) return opened.call.end('failed');
       await forwardCall(upstream, call, { response, metered: opened.call });
     } catch {

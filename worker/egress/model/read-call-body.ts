@@ -3,13 +3,17 @@ import type { IncomingMessage } from 'node:http';
 import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
 import type { CallMemory } from './body-memory.ts';
-import { invalidRequest, type ModelApiError, overloaded } from './model-api-error.ts';
+import {
+  invalidRequest,
+  type ModelApiError,
+  overloaded,
+  type RefusedCall,
+  refused,
+} from './model-api-error.ts';
 
-type BodyBytes = { outcome: 'read'; bytes: Buffer } | { outcome: 'refused'; error: ModelApiError };
+type BodyBytes = { outcome: 'read'; bytes: Buffer } | RefusedCall;
 
-type ParsedBody =
-  | { outcome: 'parsed'; value: unknown }
-  | { outcome: 'refused'; error: ModelApiError };
+type ParsedBody = { outcome: 'parsed'; value: unknown } | RefusedCall;
 
 /** Reads the whole body of a call. Rejects if the agent disconnects before its end. */
 export async function readCallBody(
@@ -52,5 +56,3 @@ const tooComplex = invalidRequest(
   `the request body is nested deeper than ${modelLimits.depthMax} levels, or has more than ` +
     `${modelLimits.valuesMax} values`,
 );
-
-const refused = (error: ModelApiError) => ({ outcome: 'refused' as const, error });

@@ -8,12 +8,17 @@ import {
 import type { CallMemory } from './body-memory.ts';
 import { callHeaders } from './call-headers.ts';
 import type { Pacer } from './large-body-pacer.ts';
-import { invalidRequest, type ModelApiError } from './model-api-error.ts';
+import {
+  invalidRequest,
+  type ModelApiError,
+  type RefusedCall,
+  refused,
+} from './model-api-error.ts';
 import { parseCallBody, readCallBody } from './read-call-body.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import type { ModelCall } from './upstream-request.ts';
 
-type ReadCall = { outcome: 'read'; call: ModelCall } | { outcome: 'refused'; error: ModelApiError };
+type ReadCall = { outcome: 'read'; call: ModelCall } | RefusedCall;
 
 /** What the calls of a run have in common. */
 export interface ReadingContext {
@@ -43,7 +48,7 @@ type CallContent = Pick<ModelCall, 'request' | 'body'>;
 function contentOf(
   bytes: Buffer,
   { policy, log }: ReadingContext,
-): { outcome: 'read'; content: CallContent } | { outcome: 'refused'; error: ModelApiError } {
+): { outcome: 'read'; content: CallContent } | RefusedCall {
   const parsed = parseCallBody(bytes);
   if (parsed.outcome === 'refused') return parsed;
   const read = readModelRequest(parsed.value, policy);
@@ -81,5 +86,3 @@ const methodNotServed: ModelApiError = {
   message: 'only POST is served',
 };
 const queryNotServed = invalidRequest('the query must be empty or beta=true');
-
-const refused = (error: ModelApiError) => ({ outcome: 'refused' as const, error });
