@@ -20,24 +20,24 @@ interface StoreDeps extends Omit<WriterDeps, 'onWritten'> {
  * the first ones of each turn are stored.
  */
 export function createCallStore({ journal, hasOpenCalls, ...deps }: StoreDeps): CallStore {
-  let rejected = 0;
-  const isStored = (call: LedgerEntry): boolean =>
-    !isRejected(call) || ++rejected <= modelLimits.rejectedCallsStoredMax;
+  let rejectedInTurn = 0;
   const onWritten = (): void => {
     if (!hasOpenCalls()) journal.clear();
   };
   const writer = createLedgerWriter({ ...deps, onWritten });
   return {
     add(call) {
-      if (isStored(call)) {
-        journal.ended(call);
-        return writer.add(call);
+      if (isRejected(call)) rejectedInTurn += 1;
+      if (isRejected(call) && rejectedInTurn > modelLimits.rejectedCallsStoredMax) {
+        journal.discarded(call.callId);
+        if (writer.isIdle()) onWritten();
+        return;
       }
-      journal.discarded(call.callId);
-      if (writer.isIdle()) onWritten();
+      journal.ended(call);
+      writer.add(call);
     },
     beginTurn() {
-      rejected = 0;
+      rejectedInTurn = 0;
     },
     written: writer.written,
   };
