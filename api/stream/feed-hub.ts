@@ -21,11 +21,11 @@ export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
   const feeds = new Map<string, SharedFeed>();
   let isPolling = false;
   /** Null while there are no feeds. */
-  let restores: number | null = null;
+  let knownRestores: number | null = null;
 
-  function noteRestores(now: number): void {
-    const isRestored = restores !== null && restores !== now;
-    restores = now;
+  function compareRestores(restores: number): void {
+    const isRestored = knownRestores !== null && knownRestores !== restores;
+    knownRestores = restores;
     if (!isRestored) return;
     feeds.clear();
     onRestore();
@@ -37,7 +37,7 @@ export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
     try {
       const states = await deps.frames.progressOfRuns([...feeds.keys()]);
       for (const [runId, state] of states) {
-        noteRestores(state.restores);
+        compareRestores(state.restores);
         feeds.get(runId)?.feed.update(state);
       }
     } catch (err) {
@@ -55,17 +55,17 @@ export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
     if (shared.readers > 0) return;
     shared.feed.close();
     if (feeds.get(runId) === shared) feeds.delete(runId);
-    if (feeds.size === 0) restores = null;
+    if (feeds.size === 0) knownRestores = null;
   }
 
   return {
     attach(run) {
       const { runId } = run;
-      const known = feeds.get(runId) ?? { feed: createRunFeed(deps, run), readers: 0 };
-      feeds.set(runId, known);
-      known.readers += 1;
-      known.feed.update(stateOf(run));
-      return { feed: known.feed, release: () => release(runId, known) };
+      const shared = feeds.get(runId) ?? { feed: createRunFeed(deps, run), readers: 0 };
+      feeds.set(runId, shared);
+      shared.readers += 1;
+      shared.feed.update(stateOf(run));
+      return { feed: shared.feed, release: () => release(runId, shared) };
     },
     close() {
       clearInterval(timer);
