@@ -6,7 +6,7 @@ import { openFile } from './walk.ts';
 const putsAtOnce = 4;
 const blobsPerQuery = 1_000;
 
-interface StoredContents {
+interface StoredBlobs {
   /** The entries whose content is stored. */
   stored: FileEntry[];
   /** Files whose content has changed since they were hashed. Removed files are in neither list. */
@@ -21,7 +21,7 @@ export async function storeBlobs(
   blobs: Blobs,
   root: string,
   entries: FileEntry[],
-): Promise<StoredContents> {
+): Promise<StoredBlobs> {
   const byContent = groupByContent(entries);
   const contents = [...byContent.keys()];
   const missing: Missing = new Map();
