@@ -88,8 +88,13 @@ function answerBound(
   { modelPrices: prices, hostModel, now }: Pick<SandboxDeps, 'modelPrices' | 'hostModel' | 'now'>,
   { run: { model, maxBudgetUsd } }: SandboxPlan,
 ): number | null {
-  const offline = { mayAnswerOffline: mayAnswerOffline(hostModel) };
-  return answerTokensMax({ model, maxBudgetUsd, prices, day: dayOf(now()), ...offline });
+  return answerTokensMax({
+    model,
+    maxBudgetUsd,
+    prices,
+    day: dayOf(now()),
+    mayAnswerOffline: mayAnswerOffline(hostModel),
+  });
 }
 
 function meteredRunOf({ run, flow }: SandboxPlan) {
