@@ -13,7 +13,7 @@ import type { ListedSandbox } from '../../systems/docker/container/list.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { RunStore } from '../../systems/postgres/runs/run-store.ts';
 import type { Egress } from '../egress/run-listener.ts';
-import { sandboxKey } from '../sandbox/stop/orphaned-folders.ts';
+import { sandboxKey } from '../sandbox/sandbox-key.ts';
 import { type ClockReading, elapsedMs, readClocks } from './clocks.ts';
 
 interface FenceDeps {

@@ -1,7 +1,8 @@
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { findOrphans, removeFolders, sandboxKey } from '../stop/orphaned-folders.ts';
+import { sandboxKey } from '../sandbox-key.ts';
+import { findOrphans, removeFolders } from '../stop/orphaned-folders.ts';
 import { hasStarted } from './adopt-sandbox.ts';
 
 /**

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import { recordJournaledCalls } from '../../metering/record-journaled-calls.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { sandboxKey } from '../sandbox-key.ts';
 import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
 interface Orphans {
@@ -46,10 +47,6 @@ export async function removeFolders(
       .then(() => removeTree(path))
       .catch((err: unknown) => deps.logger.warn({ err }, 'folder_removal_failed'));
   }
-}
-
-export function sandboxKey({ runId, generation }: SandboxRef): string {
-  return `${runId}-${generation}`;
 }
 
 async function pathsIn(folder: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { sandboxKey } from '../stop/orphaned-folders.ts';
+import { sandboxKey } from '../sandbox-key.ts';
 import type { SandboxFiles } from './sandbox-files.ts';
 
 export interface UnstoredFiles {
