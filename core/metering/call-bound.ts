@@ -26,9 +26,9 @@ interface BoundedRequest {
 export function callBound({ bytes, maxTokens, fields }: BoundedRequest): CallBound {
   const { images, hasDocument, cachesForAnHour } = scan(fields);
   const tools = listIn(fields, 'tools').filter(isObject);
-  const text = bytes - imageData(fields) + images * imageTokensMax + addedForTools(tools);
+  const tokens = textBytes({ bytes, fields }) + images * imageTokensMax + addedForTools(tools);
   return {
-    promptTokens: hasDocument ? Math.max(text, promptTokensMax) : text,
+    promptTokens: hasDocument ? Math.max(tokens, promptTokensMax) : tokens,
     cachesForAnHour,
     outputTokens: maxTokens,
     webSearches: tools.map(searchesOf).reduce(sum, 0),
@@ -36,10 +36,9 @@ export function callBound({ bytes, maxTokens, fields }: BoundedRequest): CallBou
 }
 
 /** What the prompt of a call usually uses, if the model API does not say. */
-export function usualPromptTokens({ bytes, fields }: Omit<BoundedRequest, 'maxTokens'>): number {
-  const { images } = scan(fields);
-  const text = bytes - imageData(fields);
-  return Math.ceil(text / usualBytesPerToken) + images * usualImageTokens;
+export function usualPromptTokens(request: Omit<BoundedRequest, 'maxTokens'>): number {
+  const { images } = scan(request.fields);
+  return Math.ceil(textBytes(request) / usualBytesPerToken) + images * usualImageTokens;
 }
 
 interface Scan {
@@ -58,25 +57,26 @@ function scan(
   if (!isObject(value)) return found;
   if (textIn(objectIn(value, 'cache_control'), 'ttl') === '1h') found.cachesForAnHour = true;
   if (value.type === 'image') found.images += 1;
-  if (value.type === 'document' && !isText(objectIn(value, 'source'))) found.hasDocument = true;
+  if (value.type === 'document' && !isTextSource(objectIn(value, 'source')))
+    found.hasDocument = true;
   scan(Object.values(value), found);
   return found;
 }
 
-const isText = ({ type }: JsonObject): boolean => type === 'text' || type === 'content';
+const isTextSource = ({ type }: JsonObject): boolean => type === 'text' || type === 'content';
 
 /**
- * The length of the images' data. Only of blocks of content: the same members in the input of a tool are
- * text for the model.
+ * The length of the request without the images' data. Only blocks of content are images: the same members in
+ * the input of a tool are text for the model.
  */
-const imageData = (fields: JsonObject): number =>
-  listIn(fields, 'messages').filter(isObject).map(imageDataIn).reduce(sum, 0);
+const textBytes = ({ bytes, fields }: Omit<BoundedRequest, 'maxTokens'>): number =>
+  bytes - listIn(fields, 'messages').filter(isObject).map(imageBytesIn).reduce(sum, 0);
 
-const imageDataIn = (holder: JsonObject): number =>
-  listIn(holder, 'content').filter(isObject).map(imageDataOf).reduce(sum, 0);
+const imageBytesIn = (holder: JsonObject): number =>
+  listIn(holder, 'content').filter(isObject).map(imageBytesOf).reduce(sum, 0);
 
-function imageDataOf(block: JsonObject): number {
-  if (block.type === 'tool_result') return imageDataIn(block);
+function imageBytesOf(block: JsonObject): number {
+  if (block.type === 'tool_result') return imageBytesIn(block);
   const { type, data } = objectIn(block, 'source');
   const isInline = block.type === 'image' && type === 'base64' && typeof data === 'string';
   return isInline ? data.length : 0;
