@@ -13,7 +13,8 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import type { RetryPolicy } from '../../lib/async/retry.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
-import { type ModelApiError, refused } from '../egress/model/model-api-error.ts';
+import { refused } from '../egress/model/model-api-error.ts';
+import { createRefusedCallLog } from '../egress/model/refusal-log.ts';
 import { type CallJournal, type OpenCall, openCallJournal } from './call-journal.ts';
 import {
   type CallLimits,
@@ -150,18 +151,6 @@ const retryPolicy = (signal: AbortSignal, logger: Logger): RetryPolicy => ({
   signal,
   onFailure: (err, attempt) => logger.warn({ err, attempt }, 'ledger_write_retried'),
 });
-
-const refusalsLoggedMax = 20;
-
-/** One line per reason, so that an agent in a loop does not fill the log. */
-function createRefusedCallLog(logger: Logger): (error: ModelApiError) => void {
-  const logged = new Set<string>();
-  return ({ status, message }) => {
-    if (logged.has(message) || logged.size >= refusalsLoggedMax) return;
-    logged.add(message);
-    logger.info({ status, reason: message }, 'model_call_refused');
-  };
-}
 
 /** Counting tokens costs nothing, so it is not metered. */
 const freeCall = {

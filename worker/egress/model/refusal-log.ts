@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { ModelApiError } from './model-api-error.ts';
 
 export interface RefusalLog {
   /** A field of a refused request. */
@@ -7,17 +8,13 @@ export interface RefusalLog {
   flags(flags: readonly string[]): void;
 }
 
-const linesMax = 50;
+const requestLinesMax = 50;
+const callLinesMax = 20;
 const flagMaxChars = 100;
 
-/** One log line per field and per flag, so a sandbox can fill neither the log nor the memory. */
+/** What the network policy forbids: one log line per field and per flag. */
 export function createRefusalLog(logger: Pick<Logger, 'info'>): RefusalLog {
-  const logged = new Set<string>();
-  const isNew = (entry: string): boolean => {
-    if (logged.has(entry) || logged.size >= linesMax) return false;
-    logged.add(entry);
-    return true;
-  };
+  const isNew = createNoveltyCheck(requestLinesMax);
   return {
     field(path) {
       // Fields of the same kind differ by their indexes.
@@ -30,5 +27,23 @@ export function createRefusalLog(logger: Pick<Logger, 'info'>): RefusalLog {
         if (isNew(`anthropic-beta: ${betaFlag}`)) logger.info({ betaFlag }, 'beta_flag_removed');
       }
     },
+  };
+}
+
+/** What the limits of a run forbid: one log line per reason. */
+export function createRefusedCallLog(logger: Pick<Logger, 'info'>): (error: ModelApiError) => void {
+  const isNew = createNoveltyCheck(callLinesMax);
+  return ({ status, message }) => {
+    if (isNew(message)) logger.info({ status, reason: message }, 'model_call_refused');
+  };
+}
+
+/** True at the first time of each entry. Bounded, so that a sandbox can fill neither the log nor the memory. */
+function createNoveltyCheck(max: number): (entry: string) => boolean {
+  const seen = new Set<string>();
+  return (entry) => {
+    if (seen.has(entry) || seen.size >= max) return false;
+    seen.add(entry);
+    return true;
   };
 }
