@@ -34,7 +34,8 @@ export const streamLimits = {
     keyCheckMs: 10 * secondMs,
     /** How often a process polls for lost notifications. */
     tickMs: 1 * secondMs,
-    retryAtShutdownMs: 500,
+    /** How soon readers should reconnect after the service has closed their streams. */
+    reconnectDelayMs: 500,
     closeMs: 1 * secondMs,
   },
   redis: {

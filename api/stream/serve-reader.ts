@@ -12,7 +12,7 @@ export async function serveReader(reader: Reader): Promise<void> {
     await replay(reader);
     await live(reader);
     if (reader.closeReason === 'shutdown' || reader.closeReason === 'restore') {
-      await reader.writer.write(sseRetry(limits.stream.retryAtShutdownMs));
+      await reader.writer.write(sseRetry(limits.stream.reconnectDelayMs));
     }
   } finally {
     unsubscribe();

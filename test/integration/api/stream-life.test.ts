@@ -115,7 +115,7 @@ test('a stopping process asks readers to reconnect, without loss', async () => {
   expect(performance.now() - began).toBeLessThan(15_000);
   for (const client of clients) {
     await client.closed;
-    expect(client.retry).toBe(limits.stream.retryAtShutdownMs);
+    expect(client.retry).toBe(limits.stream.reconnectDelayMs);
     expect(client.names()).not.toContain('finished');
   }
   await log.write([assistant('two')]);

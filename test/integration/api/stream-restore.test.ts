@@ -28,7 +28,7 @@ test('asks open streams to reconnect, and streams nothing that the log has lost'
   await query('insert into restores (dumped_at, reconciled_at) values (db_clock(), db_clock())');
   await purgeRuns({ url: stackEnv.redisUrl, instance: fixture.redis.instance });
   await before.closed;
-  expect(before.retry).toBe(limits.stream.retryAtShutdownMs);
+  expect(before.retry).toBe(limits.stream.reconnectDelayMs);
   expect(before.names()).not.toContain('finished');
 
   const after = await openStream(address, { key: tenant.key });
