@@ -34,7 +34,7 @@ export const hostsCheck: Check = {
       live.map(description),
       ...stale.map(staleHost),
       ...(all.length === 0 ? [noHost] : slotProblems(live)),
-      ...live.filter(lacksModel).map(withoutModel),
+      ...live.filter(lacksModel).map(hostWithoutModel),
       ...live.flatMap(reported),
     );
   },
@@ -68,7 +68,7 @@ export const isLive = ({ msSinceHeartbeat, stoppedAt }: Host, staleMs: number): 
 /** With OFFLINE_MODEL=no the operator has chosen it. */
 const lacksModel = ({ model, offersModel }: Host): boolean => !offersModel && model !== 'none';
 
-const withoutModel = ({ name }: Host): Problem => ({
+const hostWithoutModel = ({ name }: Host): Problem => ({
   code: 'host_without_model',
   message: `The host ${name} has no model key: it gets only runs of projects that have a model key.`,
   advice: hostModelAdvice,
