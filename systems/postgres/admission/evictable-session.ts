@@ -35,27 +35,25 @@ export async function findEvictableOnHosts(
      idle as (
        select i.*, h as host from (${idleSessions}) i join hosts h on h.id = i.host_id
        where not h.draining and is_live(h, db_clock() - $2 * interval '1 ms')
-         and exists (
-           select from mine
-           where (pinned_host is null or pinned_host = h.id) and offers_model(h, project_id)
-         )
+         and exists (select from mine where ${mayRunOn('mine', 'h')})
      )
      ${selectRuns} join idle i on i.id = r.id
      order by i.has_background_work, i.idle_since, r.id
      offset (
        select count(*) from waiting w, mine
        where (w.created_at, w.id) < (mine.created_at, mine.id)
-         and exists (
-           select from idle
-           where (w.pinned_host is null or w.pinned_host = idle.host_id)
-             and offers_model(idle.host, w.project_id)
-         )
+         and exists (select from idle where ${mayRunOn('w', '(idle.host)')})
      )
      limit 1`,
     [runId, hostStaleMs],
   );
   return rows[0] ? toRun(rows[0]) : null;
 }
+
+/** SQL that is true if the waiting run may start on this host once a slot is free. */
+const mayRunOn = (waiting: string, host: string): string =>
+  `(${waiting}.pinned_host is null or ${waiting}.pinned_host = ${host}.id)
+     and offers_model(${host}, ${waiting}.project_id)`;
 
 /**
  * Sessions that hold a slot and are idle. A session that waits for an answer of its user is not
