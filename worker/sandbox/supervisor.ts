@@ -33,7 +33,7 @@ export interface Supervisor {
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   files: Pick<SandboxFiles, 'store' | 'storeAll' | 'write'>;
   /** Removes the container, its socket and, unless they are needed, its folders. Safe to repeat. */
-  remove(ref: SandboxRef, options?: { keepFolders: boolean }): Promise<void>;
+  remove(ref: SandboxRef, options: { keepFolders: boolean }): Promise<void>;
   /** Adopts the sandboxes that a previous process of this host left, and removes orphaned ones. */
   adoptExisting(): Promise<void>;
   /**
@@ -188,7 +188,7 @@ async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): P
 function remove(
   { deps, sandboxes, mutex }: SupervisorState,
   ref: SandboxRef,
-  { keepFolders } = { keepFolders: false },
+  { keepFolders }: { keepFolders: boolean },
 ): Promise<void> {
   return mutex.runExclusive(ref.runId, async () => {
     const sandbox = sandboxes.findByRun(ref.runId);

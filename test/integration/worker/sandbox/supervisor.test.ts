@@ -21,8 +21,8 @@ test('a run from start to end has its frames and files, and leaves nothing behin
   expect(await follow(supervisor, ref)).toEqual({ cause: 'completed', detail: null, exitCode: 0 });
   expect(supervisor.live()).toEqual([]);
   expect(await supervisor.snapshot(ref)).toEqual({ files: 1, skipped: 0 });
-  await supervisor.remove(ref);
-  await supervisor.remove(ref);
+  await supervisor.remove(ref, { keepFolders: false });
+  await supervisor.remove(ref, { keepFolders: false });
 
   const run = await fixture.find(ref);
   expect(run).toMatchObject({ agentStatus: 'idle', result: 'done', endCause: 'completed' });

@@ -153,7 +153,7 @@ test('a missing image fails permanently, with an error for the run’s owner', a
   const ref = await fixture.run([], {}, { image: 'flowrun-no-such-image:1' });
   const failure = { name: 'SandboxStartError', permanent: true, detail: 'no such image' };
   await expect(fixture.process().start(ref)).rejects.toMatchObject(failure);
-  await fixture.process().remove(ref);
+  await fixture.process().remove(ref, { keepFolders: false });
   expect(await readdir(join(fixture.dataDir, 'r'))).toEqual([]);
 });
 
@@ -190,7 +190,7 @@ test('removes a tree that resists deletion', async () => {
   await mkdir(outside);
   await writeFile(join(outside, 'kept'), '');
   await symlink(outside, join(fixture.workspace(ref), 'way-out'));
-  await supervisor.remove(ref);
+  await supervisor.remove(ref, { keepFolders: false });
   expect(await readdir(join(fixture.dataDir, 'r'))).toEqual([]);
   expect(await readdir(outside)).toEqual(['kept']);
 });

@@ -84,7 +84,7 @@ test('stops racing with the start leave nothing running', async () => {
       expect(await follow(supervisor, ref)).toMatchObject({ cause: 'deleted_by_api' });
     }
     expect((await states(fixture)).filter((state) => state !== 'exited')).toEqual([]);
-    await supervisor.remove(ref);
+    await supervisor.remove(ref, { keepFolders: false });
   }
   expect(await states(fixture)).toEqual([]);
 }, 120_000);
