@@ -3,13 +3,11 @@ import { rename } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { Logger } from 'pino';
 import type { ModelUpstream } from '../../core/model/model-upstream.ts';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
 import { type ControlHandlers, handleControlApi } from './control-api.ts';
-import type { CallMeter } from './model/call-meter.ts';
-import { createGateway, type ModelProxy, type ProjectModelSource } from './model/model-gateway.ts';
+import { createGateway, type ModelProxy, type ModelRun } from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 
@@ -24,14 +22,8 @@ export interface EgressDeps {
   connect?: Connect;
 }
 
-export interface EgressHandlers extends ControlHandlers {
-  /** Each line names the run. */
-  logger: Logger;
+export interface EgressHandlers extends ControlHandlers, Omit<ModelRun, 'policy'> {
   policy: EgressPolicy;
-  /** The model upstream of the run's project. Null selects the host's. */
-  projectModel: ProjectModelSource;
-  meter: CallMeter;
-  mayUseHostModel(): Promise<boolean>;
   /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(denial: Denial & { count: number }): void;
 }
@@ -76,11 +68,10 @@ export function createEgress(deps: EgressDeps): Egress {
       isBlocked = false;
     },
     async listen(socketPath, handlers) {
-      const { logger } = handlers;
+      const { logger, projectModel, mayUseHostModel, meter } = handlers;
       const onDenied = createDenialLog(handlers);
-      const { projectModel, mayUseHostModel, meter, policy } = handlers;
-      const run = { logger, policy: policy.policy, projectModel, mayUseHostModel, meter };
-      const model = gateway.forRun(run);
+      const { policy } = handlers.policy;
+      const model = gateway.forRun({ logger, policy, projectModel, mayUseHostModel, meter });
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

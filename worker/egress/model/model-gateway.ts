@@ -15,18 +15,17 @@ import { createRefusalLog } from './refusal-log.ts';
 import type { Upstream } from './upstream-request.ts';
 
 interface Gateway {
-  /**
-   * The proxy of one run. Concurrent calls are limited per run, so that no run starves another. Each call
-   * reads the upstream of the run's project. Null selects the host's.
-   */
+  /** The proxy of one run. Concurrent calls are limited per run, so that no run starves another. */
   forRun(run: ModelRun): ModelProxy;
   close(): Promise<void>;
 }
 
 /** The run whose agent makes the calls. */
-interface ModelRun {
+export interface ModelRun {
+  /** Each line names the run. */
   logger: Logger;
   policy: NetworkPolicy;
+  /** Read for each call: the upstream of the run's project. Null selects the host's. */
   projectModel: ProjectModelSource;
   meter: CallMeter;
   /** Whether the host's model may answer. */
