@@ -14,7 +14,6 @@ import { type Service, startService } from '../support/service.ts';
 import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 180_000 };
-const idleMs = 4_000;
 
 const turns = ['first', 'later'] as const;
 
@@ -30,8 +29,8 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
   let service: Service;
   beforeAll(async () => {
     const env = {
-      SESSION_IDLE_MS: String(idleMs),
-      SESSION_ATTENDED_IDLE_MS: String(2 * idleMs),
+      SESSION_IDLE_MS: '3000',
+      SESSION_ATTENDED_IDLE_MS: '3000',
       SESSION_PAUSE_AFTER_MS: '300',
       RECONCILE_EVERY_MS: '1000',
     };
