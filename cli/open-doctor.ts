@@ -29,8 +29,10 @@ import type { DoctorContext } from './doctor/types.ts';
 import { createFixes } from './doctor-fixes.ts';
 import { rejectEarlierData } from './reject-earlier-data.ts';
 
-/** Longer than a worker's reconcile interval. */
-const settleMs = 7_000;
+/** How long a pass of the workers' reconciler takes, with the effects of its changes. */
+const passMs = 2_000;
+/** An operator waits for the doctor, however rarely the workers reconcile. */
+const settleMaxMs = 7_000;
 
 /** Opens all connections that are configured here, and always closes them. */
 export async function withDoctor<T>(
@@ -51,7 +53,7 @@ export async function withDoctor<T>(
       docker: dockerOf(config),
       readiness: () => fetchReadiness(config.publicUrl),
       fixes: createFixes(pool, config, temporal?.client ?? null),
-      settle: () => sleep(settleMs),
+      settle: () => sleep(Math.min(config.times.reconcileEveryMs + passMs, settleMaxMs)),
     });
   } finally {
     await Promise.all([pool.end(), temporal?.client.close(), temporal?.probe.close()]);
