@@ -78,7 +78,7 @@ test('closes a connection that was authenticating while its host was removed', a
   await proxy.held;
   const removed = runHostsCommand(['remove', 'worker-2'], stores);
   // Longer than listing the connections takes, shorter than the timeout of Postgres.
-  setTimeout(proxy.release, 1500);
+  setTimeout(proxy.release, 1000);
   // It may be closed before it receives the end of its authentication.
   expect(await outcome).toMatch(/^in$|terminating connection/);
   expect(await removed).toBe(0);
@@ -154,7 +154,7 @@ async function startPostgres(): Promise<void> {
     port: stores.postgres.port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    authentication_timeout: '3s',
+    authentication_timeout: '2s',
     hba_file: rules,
     ssl: 'on',
     ssl_cert_file: join(secrets, 'postgres/server.crt'),
