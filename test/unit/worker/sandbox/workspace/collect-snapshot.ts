@@ -9,7 +9,8 @@ interface CollectedSnapshot {
   entries: Snapshot['files'];
   /** The contents that were stored, by their hash. */
   contents: Map<string, Buffer>;
-  left: SkippedEntries;
+  /** The entries that the snapshot does not contain. */
+  omitted: SkippedEntries;
   result: { files: number; skipped: number };
   notified: string[];
 }
@@ -28,7 +29,7 @@ export async function collectSnapshot(
 ): Promise<CollectedSnapshot> {
   const contents = new Map<string, Buffer>();
   let snapshot = snapshotOf([]);
-  let left: SkippedEntries = { skippedCount: 0, skipped: [] };
+  let omitted: SkippedEntries = { skippedCount: 0, skipped: [] };
   const notified: string[] = [];
   const deps = {
     blobs: {
@@ -38,9 +39,8 @@ export async function collectSnapshot(
       },
       put: async (chunks: AsyncIterable<Buffer>, id: { sha256: string }) => {
         const content = await buffer(chunks);
-        const is = sha256(content);
-        if (is !== id.sha256) throw new Error('has other content');
-        contents.set(is, content);
+        if (sha256(content) !== id.sha256) throw new Error('has other content');
+        contents.set(id.sha256, content);
       },
     },
     files: {
@@ -51,7 +51,7 @@ export async function collectSnapshot(
     },
     runs: {
       recordSnapshot: async (_of: object, recorded: SkippedEntries) => {
-        left = recorded;
+        omitted = recorded;
         return recorded.skippedCount > 0;
       },
     },
@@ -60,7 +60,7 @@ export async function collectSnapshot(
   };
   const ref = { runId: 'run-1', generation: 1 };
   const result = await snapshotWorkspace(deps, { ref, root, ...limit });
-  return { snapshot, entries: snapshot.files, contents, left, result, notified };
+  return { snapshot, entries: snapshot.files, contents, omitted, result, notified };
 }
 
 export const sha256 = (content: string | Buffer): string =>

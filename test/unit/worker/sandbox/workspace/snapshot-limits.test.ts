@@ -26,26 +26,22 @@ test('counts the bytes of hard links once', async () => {
 
 test('lists a bounded number of omitted entries, and counts all', async () => {
   const { skippedMax } = limits.snapshot;
-  const omitted = (count: number) => {
-    for (let i = 0; i < count; i += 1) put(`back\\slash${i}`);
-    return collectSnapshot(root);
+  const countsWith = async (names: number) => {
+    for (let i = 0; i < names; i += 1) put(`back\\slash${i}`);
+    const { omitted } = await collectSnapshot(root);
+    return [omitted.skippedCount, omitted.skipped.length];
   };
-  const full = await omitted(skippedMax);
-  expect([full.left.skippedCount, full.left.skipped.length]).toEqual([skippedMax, skippedMax]);
-  const beyond = await omitted(skippedMax + 1);
-  expect([beyond.left.skippedCount, beyond.left.skipped.length]).toEqual([
-    skippedMax + 1,
-    skippedMax,
-  ]);
+  expect(await countsWith(skippedMax)).toEqual([skippedMax, skippedMax]);
+  expect(await countsWith(skippedMax + 1)).toEqual([skippedMax + 1, skippedMax]);
 });
 
 test('a huge sparse file is omitted, and the files after it are stored', async () => {
   put('giant', '');
   truncateSync(join(root, 'giant'), 1024 ** 4);
   put('small');
-  const { entries, left } = await collectSnapshot(root);
+  const { entries, omitted } = await collectSnapshot(root);
   expect(entries.map(({ path }) => path)).toEqual(['small']);
-  expect(left.skipped).toEqual([{ path: 'giant', reason: 'over the size limit' }]);
+  expect(omitted.skipped).toEqual([{ path: 'giant', reason: 'over the size limit' }]);
 });
 
 test('if there are too many files, those of a package manager are omitted first', async () => {
@@ -55,10 +51,10 @@ test('if there are too many files, those of a package manager are omitted first'
     skipped: 0,
   });
   for (let i = 0; i < 10; i += 1) put(`src/f${i}`);
-  const { entries, left, result } = await collectSnapshot(root, { maxFiles: 20 });
+  const { entries, omitted, result } = await collectSnapshot(root, { maxFiles: 20 });
   expect(result).toEqual({ files: 20, skipped: 10 });
   expect(entries.filter(({ path }) => path.startsWith('src/'))).toHaveLength(10);
-  expect(left.skipped[0]).toMatchObject({ reason: 'over the file limit' });
+  expect(omitted.skipped[0]).toMatchObject({ reason: 'over the file limit' });
 });
 
 test('links count as files, and folders have a separate limit', async () => {
@@ -66,13 +62,13 @@ test('links count as files, and folders have a separate limit', async () => {
   symlinkSync('a', join(root, 'b'));
   for (const name of ['c', 'd']) mkdirSync(join(root, name));
   const full = await collectSnapshot(root, { maxFiles: 2 });
-  expect(full.left.skippedCount).toBe(0);
+  expect(full.omitted.skippedCount).toBe(0);
   symlinkSync('a', join(root, 'e'));
   mkdirSync(join(root, 'f'));
-  const { snapshot, left } = await collectSnapshot(root, { maxFiles: 2 });
+  const { snapshot, omitted } = await collectSnapshot(root, { maxFiles: 2 });
   expect(snapshot.files.length + snapshot.links.length).toBe(2);
   expect(snapshot.folders).toHaveLength(2);
-  expect(left.skipped.map(({ reason }) => reason).sort()).toEqual([
+  expect(omitted.skipped.map(({ reason }) => reason).sort()).toEqual([
     'over the file limit',
     'over the folder limit',
   ]);

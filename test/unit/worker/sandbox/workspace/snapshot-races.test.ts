@@ -22,7 +22,7 @@ test('of files that change during the snapshot the previous versions remain', as
   put('twice/a', 'same');
   put('twice/b', 'same');
   put('stays');
-  const { snapshot, entries, contents, left } = await collectSnapshot(root, {
+  const { snapshot, entries, contents, omitted } = await collectSnapshot(root, {
     onLookup: (sha256s) => {
       if (sha256s.length < 4) return;
       rmSync(join(root, 'gone'));
@@ -33,7 +33,7 @@ test('of files that change during the snapshot the previous versions remain', as
   expect(entries.map(({ path }) => path).sort()).toEqual(['stays', 'twice/a', 'twice/b']);
   expect(entries.every((entry) => contents.has(entry.sha256))).toBe(true);
   expect(snapshot.changed).toEqual(['changed']);
-  expect(left.skipped).toEqual([{ path: 'changed', reason: 'changed while it was stored' }]);
+  expect(omitted.skipped).toEqual([{ path: 'changed', reason: 'changed while it was stored' }]);
 });
 
 test('a thread that constantly swaps files for symlinks gets no content from outside', async () => {

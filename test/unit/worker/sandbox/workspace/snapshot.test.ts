@@ -77,7 +77,7 @@ test('stores links with their targets and never follows them', async () => {
   mkdirSync(join(root, 'deep'));
   for (const [path, target] of Object.entries(targets)) symlinkSync(target, join(root, path));
   lutimesSync(join(root, 'loop'), 1, 1_234_567_890.123);
-  const { snapshot, contents, left } = await collectSnapshot(root);
+  const { snapshot, contents, omitted } = await collectSnapshot(root);
   expect(Object.fromEntries(snapshot.links.map(({ path, target }) => [path, target]))).toEqual(
     targets,
   );
@@ -85,7 +85,7 @@ test('stores links with their targets and never follows them', async () => {
     new Date(1_234_567_890_123),
   );
   expect([...contents.values()].map(String)).toEqual(['a.txt']);
-  expect(left).toMatchObject({ skippedCount: 0, skipped: [] });
+  expect(omitted).toMatchObject({ skippedCount: 0, skipped: [] });
 });
 
 test('stores hard links once, as names of one file', async () => {
@@ -95,13 +95,13 @@ test('stores hard links once, as names of one file', async () => {
   linkSync(join(root, 'one'), join(root, 'deep/two'));
   put('inside', 'mine');
   linkSync(join(root, 'inside'), join(base, 'name-outside'));
-  const { snapshot, left } = await collectSnapshot(root);
+  const { snapshot, omitted } = await collectSnapshot(root);
   const groups = Object.fromEntries(snapshot.files.map((file) => [file.path, file]));
   expect(groups['one']?.linkGroup).toBeTypeOf('number');
   expect(groups['deep/two']).toEqual({ ...groups['one'], path: 'deep/two' });
   expect(groups['equal']).not.toHaveProperty('linkGroup');
   expect(groups['inside']).toMatchObject({ sha256: sha256('mine'), size: 4 });
-  expect(left.skippedCount).toBe(0);
+  expect(omitted.skippedCount).toBe(0);
 });
 
 test('stores folders, also empty ones, and modes and times of everything', async () => {
@@ -143,15 +143,15 @@ test('omits and reports special files, special bits and names that cannot be sto
   chmodSync(join(root, 'setuid'), 0o4755);
   mkdirSync(join(root, 'sticky'));
   chmodSync(join(root, 'sticky'), 0o1777);
-  const { snapshot, entries, left, notified } = await collectSnapshot(root);
+  const { snapshot, entries, omitted, notified } = await collectSnapshot(root);
   expect(entries.map(({ path, mode }) => [path, mode]).sort()).toEqual([
     ['plain', 0o644],
     ['setuid', 0o755],
   ]);
   expect(snapshot.folders).toMatchObject([{ path: 'sticky', mode: 0o777 }]);
   expect(snapshot.links).toMatchObject([{ path: 'far' }]);
-  expect(left.skippedCount).toBe(9);
-  expect(Object.fromEntries(left.skipped.map(({ path, reason }) => [path, reason]))).toEqual({
+  expect(omitted.skippedCount).toBe(9);
+  expect(Object.fromEntries(omitted.skipped.map(({ path, reason }) => [path, reason]))).toEqual({
     pipe: 'a named pipe',
     null: 'a device',
     sock: 'a socket',
