@@ -92,21 +92,21 @@ describe('an error names the invalid settings, but no value', () => {
     expect(readWorkerConfig(current).retention.runMs).toBe(7 * 24 * 3_600_000);
   });
 
-  test('every retired setting names a current one', () => {
-    const current = { ...serviceVariables, ...apiVariables, ...workerVariables };
-    for (const [retired, instead] of Object.entries(retiredSettings)) {
-      expect(Object.keys(current)).not.toContain(retired);
-      expect(Object.keys(current)).toContain(instead);
-    }
-  });
-
-  test('every setting has a description', () => {
-    const settings = { ...serviceVariables, ...apiVariables, ...workerVariables };
-    for (const [name, { description }] of Object.entries(settings))
-      expect(description, name).toMatch(/^[A-Z`].*\.$/);
-  });
-
   test('a missing Temporal address', () => {
     expect(failureOf({ TEMPORAL_ADDRESS: undefined })).toContain('TEMPORAL_ADDRESS is not set');
   });
+});
+
+test('every retired setting names a current one', () => {
+  const current = { ...serviceVariables, ...apiVariables, ...workerVariables };
+  for (const [retired, instead] of Object.entries(retiredSettings)) {
+    expect(Object.keys(current)).not.toContain(retired);
+    expect(Object.keys(current)).toContain(instead);
+  }
+});
+
+test('every setting has a description', () => {
+  const settings = { ...serviceVariables, ...apiVariables, ...workerVariables };
+  for (const [name, { description }] of Object.entries(settings))
+    expect(description, name).toMatch(/^[A-Z`].*\.$/);
 });
