@@ -94,6 +94,9 @@ test('with a model key, up --wait succeeds too, and the offline model idles', as
   await compose('exec', '-T', 'api', 'node', '-e', answer);
 });
 
+/** Without it no model answers from here on, because a host with a key was seen. */
+const offline = { OFFLINE_MODEL: 'yes' };
+
 test('without the key again, the offline model answers only if it is asked for', async () => {
   set(behindCaddy);
   await withTls('up', '-d', '--wait');
@@ -103,9 +106,6 @@ test('without the key again, the offline model answers only if it is asked for',
   expect((await parts()).model).toMatchObject({ State: 'running', Health: 'healthy' });
   await until('the offline model answers', async () => (await host()).offersModel);
 });
-
-/** For every later test: a host with a key was seen. */
-const offline = { OFFLINE_MODEL: 'yes' };
 
 test('a stream arrives through it as it is written, over HTTP/2 like in browsers', async () => {
   const { runId, streamUrl } = await access.trigger({ prompt: slowly(6, 'streamed.md') });
