@@ -121,13 +121,13 @@ function hostModelOf({
   ANTHROPIC_BASE_URL: baseUrl,
   OFFLINE_MODEL: offline,
   OFFLINE_MODEL_URL: offlineUrl,
-}: WorkerVariables): { hostModel: HostModel; model: ModelUpstream | null } {
+}: WorkerVariables): { hostModel: HostModel; modelUpstream: ModelUpstream | null } {
   if (apiKey !== undefined) {
-    if (offline !== 'yes') return { hostModel: 'key', model: { apiKey, baseUrl } };
+    if (offline !== 'yes') return { hostModel: 'key', modelUpstream: { apiKey, baseUrl } };
     throw new ConfigError('ANTHROPIC_API_KEY and OFFLINE_MODEL=yes are both set: expected one');
   }
-  if (offline === 'no') return { hostModel: 'none', model: null };
+  if (offline === 'no') return { hostModel: 'none', modelUpstream: null };
   if (offlineUrl === undefined) throw new ConfigError(offline === 'yes' ? noUrl : noKey);
-  const model = { apiKey: 'offline', baseUrl: offlineUrl, onlyModel: offlineModelName };
-  return { hostModel: offline === 'yes' ? 'offline' : 'offline_by_default', model };
+  const modelUpstream = { apiKey: 'offline', baseUrl: offlineUrl, onlyModel: offlineModelName };
+  return { hostModel: offline === 'yes' ? 'offline' : 'offline_by_default', modelUpstream };
 }

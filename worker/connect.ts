@@ -34,7 +34,7 @@ export function connect(config: WorkerConfig, logger: Logger) {
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pool);
   const subscriber = createSubscriber(redis, { onError });
-  const egress = createEgress({ model: config.model, allowPrivate: config.egress.allowPrivate });
+  const egress = createEgress({ modelUpstream: config.modelUpstream, ...config.egress });
   return {
     frameStream: createFrameStream(redis, { instance, subscriber }),
     presence: createPresence(redis, { instance }),

@@ -12,8 +12,8 @@ import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 
 export interface EgressDeps {
-  /** The host's; null if it has none. */
-  model: ModelUpstream | null;
+  /** Of the host's model; null if it has none. */
+  modelUpstream: ModelUpstream | null;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
   /** Replaced in tests, so that no packet leaves the machine. */
@@ -52,7 +52,7 @@ const deniedTargetsMax = 200;
 const keepAliveMs = 10 * 60_000;
 
 export function createEgress(deps: EgressDeps): Egress {
-  const gateway = createGateway(deps.model);
+  const gateway = createGateway(deps.modelUpstream);
   const lookups = {
     lookup: deps.lookup ?? dnsLookup(),
     lookupException: deps.lookupException ?? systemLookup,

@@ -24,7 +24,7 @@ describe('a configuration', () => {
       encryptionKey,
       logLevel: 'info',
       failpoint: null,
-      model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
+      modelUpstream: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
       dockerHost: 'unix:///var/run/docker.sock',
       sandboxRuntime: 'auto',
       webhook: { caFile: null, allowPrivate: [] },
@@ -57,22 +57,25 @@ describe('a configuration', () => {
   test('uses the offline model only if OFFLINE_MODEL requests it, or if neither it nor a key is set', () => {
     const { ANTHROPIC_API_KEY: _, ...keyless } = env;
     const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
-    const model = {
+    const modelUpstream = {
       apiKey: 'offline',
       baseUrl: 'http://model:8090',
       onlyModel: 'offline-model',
     };
     const of = (settings: Record<string, string>) => readWorkerConfig({ ...keyless, ...settings });
-    expect(of(offline)).toMatchObject({ hostModel: 'offline_by_default', model });
-    expect(of({ ...offline, OFFLINE_MODEL: 'yes' })).toMatchObject({ hostModel: 'offline', model });
+    expect(of(offline)).toMatchObject({ hostModel: 'offline_by_default', modelUpstream });
+    expect(of({ ...offline, OFFLINE_MODEL: 'yes' })).toMatchObject({
+      hostModel: 'offline',
+      modelUpstream,
+    });
     for (const more of [{}, offline])
       expect(of({ ...more, OFFLINE_MODEL: 'no' })).toMatchObject({
         hostModel: 'none',
-        model: null,
+        modelUpstream: null,
       });
     expect(readWorkerConfig({ ...env, ...offline })).toMatchObject({
       hostModel: 'key',
-      model: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
+      modelUpstream: { apiKey: 'sk-canary', baseUrl: 'https://api.anthropic.com' },
     });
     expect(() => of({})).toThrow('ANTHROPIC_API_KEY is not set');
     expect(() => of({ OFFLINE_MODEL: 'yes' })).toThrow('OFFLINE_MODEL_URL is not set');
@@ -171,7 +174,7 @@ describe('a configuration', () => {
     const files = { ENCRYPTION_KEY_FILE: keyFile, ANTHROPIC_API_KEY_FILE: modelFile };
     const worker = readWorkerConfig({ ...rest, ...files });
     expect(worker.encryptionKey).toEqual(encryptionKey);
-    expect(worker.model?.apiKey).toBe('sk-from-file');
+    expect(worker.modelUpstream?.apiKey).toBe('sk-from-file');
   });
 });
 

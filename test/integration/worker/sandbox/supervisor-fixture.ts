@@ -103,7 +103,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
       },
       notifications: { subscribeBestEffort: () => () => undefined },
       egress: createEgress({
-        model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+        modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],
         lookup: () => Promise.resolve([]),
         connect: () => Promise.reject(new Error('no connections in this test')),

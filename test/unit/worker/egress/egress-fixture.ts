@@ -64,7 +64,7 @@ const unmeteredCall = {
 };
 
 const noNetwork: EgressDeps = {
-  model: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+  modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
   allowPrivate: [],
   lookup: () => Promise.reject(new Error('no resolver in this test')),
   connect: () => Promise.reject(new Error('no connections in this test')),

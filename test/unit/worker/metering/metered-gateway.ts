@@ -22,7 +22,7 @@ export async function startGateway(
 ) {
   const model = await startModel();
   const run = await meteredRun(options);
-  const deps = { model: { apiKey: 'operator-key', baseUrl: model.url, ...upstream } };
+  const deps = { modelUpstream: { apiKey: 'operator-key', baseUrl: model.url, ...upstream } };
   const { socketPath, close } = await serveRun({ deps, handlers: { meter: run.meter } });
   return { ...run, model, socketPath, close };
 }

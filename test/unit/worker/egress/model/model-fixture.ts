@@ -35,7 +35,7 @@ const question = JSON.stringify({
 export const call = { method: 'POST', path: '/model/v1/messages', body: question };
 
 export const serveModel = (baseUrl: string) =>
-  serveRun({ deps: { model: { apiKey: 'operator-key', baseUrl } } });
+  serveRun({ deps: { modelUpstream: { apiKey: 'operator-key', baseUrl } } });
 
 interface RecordedCall {
   url: string | undefined;
@@ -51,7 +51,7 @@ export async function recordCalls(policy: NetworkPolicy) {
     response.end('{}');
   });
   const { socketPath } = await serveRun({
-    deps: { model: { apiKey: 'operator-key', baseUrl } },
+    deps: { modelUpstream: { apiKey: 'operator-key', baseUrl } },
     handlers: { policy: { policy, hosts: [] } },
   });
   return { socketPath, calls };

@@ -19,7 +19,7 @@ test('uses the project’s own model and key from the next call on, and the serv
   const own = { apiKey: 'project-key', baseUrl: await startModel(answerAs('project')) };
   const answers = [null, own, { ...own, apiKey: 'rotated' }, null];
   const { socketPath } = await serveRun({
-    deps: { model: { apiKey: 'operator-key', baseUrl: services } },
+    deps: { modelUpstream: { apiKey: 'operator-key', baseUrl: services } },
     handlers: { projectModel: () => Promise.resolve(answers.shift() ?? null) },
   });
   for (let count = 0; count < 4; count += 1) await callSocket(socketPath, call);
@@ -38,7 +38,7 @@ test('sends no key while the owner of the key is unknown', async () => {
     response.end('{}');
   });
   const { socketPath } = await serveRun({
-    deps: { model: { apiKey: 'operator-key', baseUrl } },
+    deps: { modelUpstream: { apiKey: 'operator-key', baseUrl } },
     handlers: { projectModel: () => Promise.reject(new Error('unavailable')) },
   });
   const answer = await callSocket(socketPath, call);
@@ -57,7 +57,7 @@ test.each([
   const own = { apiKey: 'project-key', baseUrl };
   const answers = [null, own];
   const { socketPath } = await serveRun({
-    deps: { model: hasModel ? { apiKey: 'host-key', baseUrl } : null },
+    deps: { modelUpstream: hasModel ? { apiKey: 'host-key', baseUrl } : null },
     handlers: {
       projectModel: () => Promise.resolve(answers.shift() ?? null),
       mayUseHostModel: () => Promise.resolve(mayUse),
