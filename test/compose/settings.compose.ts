@@ -97,7 +97,7 @@ test('with a model key, up --wait succeeds too, and the offline model idles', as
 /** Without it no model answers from here on, because a host with a key was seen. */
 const offline = { OFFLINE_MODEL: 'yes' };
 
-test('without the key again, the offline model answers only if it is asked for', async () => {
+test('without the key again, the offline model answers only on request', async () => {
   set(behindCaddy);
   await withTls('up', '-d', '--wait');
   await until('the host has no model', async () => !(await host()).offersModel);

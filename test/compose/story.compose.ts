@@ -93,7 +93,7 @@ test('the first page and the log say that no model key is set, and the log lets 
     'Set ANTHROPIC_API_KEY',
   );
   const offline = /^worker-1 .*"msg":"offline_model"/m;
-  await until('the worker says so', async () => offline.test(await compose('logs', 'worker')));
+  await until('the worker logs it', async () => offline.test(await compose('logs', 'worker')));
   const log = await compose('logs', 'api');
   expect(log).toMatch(/^api-1 .*"msg":"no_model_key"/m);
   expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);

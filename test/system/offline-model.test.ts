@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const prompt = 'Say hello.';
 
-it('a first start without a key works, and its runs say that their text is made up', async () => {
+it('a first start without a key works, and its runs report that the offline model answered', async () => {
   await expect.poll(() => service.worker.log()).toContain('"offline_model"');
   const { runId } = await service.trigger({ prompt });
   const run = await service.untilEnded(runId);

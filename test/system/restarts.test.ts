@@ -66,7 +66,7 @@ describe('a run whose worker is killed', { timeout: 300_000 }, () => {
 });
 
 describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
-  it('is in the ledger once, with an estimate in place of what it had reserved', async () => {
+  it('is in the ledger once, with an estimate in place of its reservation', async () => {
     const asked = service.model.requests().length;
     // It reserves $0.0077 for its length, and is estimated at $0.0031.
     const content = `${'x'.repeat(1_000)} ${modelScript([{ delayMs: 60_000 }])}`;

@@ -66,7 +66,7 @@ describe('the budget of a run', patiently, () => {
     });
   });
 
-  it('is not compared with what the agent reports as its cost', async () => {
+  it('is not compared with the cost that the agent reports', async () => {
     const prompt = script([{ costUsd: 2 }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt, maxBudgetUsd: 1 });
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, result: 'done' });
@@ -98,7 +98,7 @@ describe('the model calls of a run', patiently, () => {
     expect(ended.usage['outputTokens']).toBeGreaterThan(0);
   });
 
-  it('cost what the prices of the operator say', async () => {
+  it('cost the prices of the operator', async () => {
     const usage = { input_tokens: 100, output_tokens: 40 };
     const callModel = modelScript([{ usage }, { text: 'Hi.' }]);
     const prompt = script([{ callModel }, { say: 'done' }]);
@@ -116,7 +116,7 @@ describe('the model calls of a run', patiently, () => {
     ]);
   });
 
-  it('cost what they have used, also if their answer is cut off', async () => {
+  it('cost the usage up to that point if their answer is cut off', async () => {
     const usage = { input_tokens: 1_000, output_tokens: 50 };
     const cut = [{ usage }, { text: 'Half of it' }, { delayMs: 300 }, { cut: true, times: 9 }];
     const answer = { content: modelScript(cut), stream: true };

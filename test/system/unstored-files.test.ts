@@ -54,7 +54,7 @@ describe('a run whose files Postgres refuses', { timeout: 120_000 }, () => {
   beforeEach(() => service.database.pool.query(refuse));
   afterEach(() => service.database.pool.query(accept));
 
-  it('ends cleanly and says so, and a restarted worker stores its files later', async () => {
+  it('ends cleanly and reports it, and a restarted worker stores its files later', async () => {
     const run = await endedRun();
     expect(run).toMatchObject({ exitCode: 0, result: 'Written.', files: failed });
     expect(run).not.toHaveProperty('error');

@@ -13,7 +13,7 @@ import { useTenant } from './use-api.ts';
 const { fixture, api, tenant } = useTenant();
 const query = (text: string) => fixture.database.pool.query(text);
 
-test('asks open streams to reconnect, and streams nothing that the log has lost', async () => {
+test('closes open streams with a retry time, and streams nothing that the log has lost', async () => {
   const log = await triggerRun(fixture, { url: api.url, ...tenant });
   const address = `${api.url}/api/v1/runs/${log.runId}/stream`;
   const before = await openStream(address, { key: tenant.key });

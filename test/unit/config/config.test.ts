@@ -84,7 +84,7 @@ describe('a configuration', () => {
     );
   });
 
-  test('the API says that the offline model may answer', () => {
+  test('the API reports whether the offline model may answer', () => {
     const offline = { OFFLINE_MODEL_URL: 'http://model:8090' };
     expect(readApiConfig({ ...env, ...offline }).offlineModel).toBe(true);
     expect(readApiConfig({ ...env, ...offline, HAS_MODEL_KEY: 'yes' }).offlineModel).toBe(false);

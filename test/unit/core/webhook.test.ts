@@ -56,7 +56,7 @@ describe('the body', () => {
     );
   });
 
-  test('says that the offline model has answered', () => {
+  test('reports that the offline model has answered', () => {
     expect(JSON.parse(bodyOf('completed', { offlineModel: true }))).toMatchObject({
       offlineModel: true,
     });

@@ -46,7 +46,7 @@ test('the command line gets the TLS settings of external stores', () => {
   });
 });
 
-test('without a key the service is asked to use the offline model, and with one it is not', () => {
+test('without a key the stack requests the offline model, and with one it does not', () => {
   const offline = stackEnv({ isOffline: true }).env;
   expect(readApiConfig(offline).offlineModel).toBe(true);
   expect(readWorkerConfig(offline)).toMatchObject({

@@ -13,7 +13,7 @@ function linesAfter(model: HostModel, answers: boolean[]) {
   return linesOf(log);
 }
 
-test('says once that the offline model answers, and once that nothing does', () => {
+test('logs once that the offline model answers, and once that no model does', () => {
   expect(linesAfter('offline_by_default', [true, true, false, false, true])).toMatchObject([
     { msg: 'offline_model', hint: expect.stringContaining('made-up text') },
     { msg: 'host_without_model', hint: expect.stringContaining('only runs of projects that have') },
@@ -22,6 +22,6 @@ test('says once that the offline model answers, and once that nothing does', () 
   expect(linesAfter('offline', [false])).toMatchObject([{ msg: 'host_without_model' }]);
 });
 
-test('says nothing on a host with a key', () => {
+test('logs nothing on a host with a key', () => {
   expect(linesAfter('key', [true, true])).toEqual([]);
 });

@@ -32,7 +32,7 @@ describe('an answer that is cut off', () => {
     ]);
   });
 
-  test('by the agent before it begins costs its prompt, and what the model may have written', async () => {
+  test('by the agent before it begins costs its prompt, and an estimate of its output', async () => {
     const call = callOf([{ delayMs: 60_000 }]);
     const entry = await entryOfAborted(call);
     expect(entry).toMatchObject({ status: null, isCutOff: true, isEstimated: true });
@@ -40,7 +40,7 @@ describe('an answer that is cut off', () => {
     expect(entry?.costNanos).toBeGreaterThan(0);
   });
 
-  test('by the agent before it begins costs an image what an image costs, not its length', async () => {
+  test('by the agent before it begins counts an image by its price, not by its length', async () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(400_000) };
     const messages = [user([{ type: 'image', source }]), asked([{ delayMs: 60_000 }])];
     const call = callOf([], { messages });

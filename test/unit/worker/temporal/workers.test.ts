@@ -9,7 +9,7 @@ import { testBundle } from '../../../support/test-bundle.ts';
 /** Not found. */
 const refusal = { 'grpc-status': '5', 'grpc-message': 'unknown namespace' };
 
-/** A Temporal server that answers these calls, and knows no namespace in any other. */
+/** A Temporal server that answers these calls, and all others with an unknown namespace. */
 async function frontend(answered: string[]): Promise<string> {
   const server: Http2Server = createServer();
   server.on('stream', (stream, headers) => {
