@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTemporal } from '../../systems/temporal/client.ts';
 import { type ApiClient, createApiClient, type RunRecord } from '../support/api-client.ts';
+import { script } from '../support/prompts.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
 let fixture: FaultFixture;

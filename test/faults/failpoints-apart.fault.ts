@@ -7,8 +7,8 @@ import {
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
+import { script } from '../support/prompts.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { waitForRecovery } from './support/wait-for-recovery.ts';

@@ -12,9 +12,9 @@ import {
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
+import { script } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 
 let service: Service;

@@ -12,7 +12,7 @@ import {
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
+import { script } from '../support/prompts.ts';
 import type { RunRecords } from './run-records.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';

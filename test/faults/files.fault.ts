@@ -4,7 +4,7 @@ import {
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
+import { script } from '../support/prompts.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 
 let fixture: FaultFixture;

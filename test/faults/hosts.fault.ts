@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import {
   continueSession,
   expectContinued,

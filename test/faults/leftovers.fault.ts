@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
+import { script } from '../support/prompts.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { grownBy } from './support/heap-snapshot.ts';
 import { type Inspected, inspect, type Memory } from './support/memory.ts';

@@ -7,9 +7,9 @@ import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.t
 import type { RunRecord } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { untilRemoved, untilWorking } from '../support/run-states.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { ownPostgres, resetServers } from './support/fault-servers.ts';
 import { copyPostgres, replaceByCopy, replaceWithoutLoss } from './support/postgres-copy.ts';

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
+import { script } from '../support/prompts.ts';
 import { postsOf } from '../support/received-webhook.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import type { Behaviour } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { terminateByCommand } from './support/temporal-cli.ts';
 

@@ -9,11 +9,11 @@ import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { doctorWith } from '../support/doctor-fixture.ts';
+import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilAsleep, untilRemoved, untilWorking } from '../support/run-states.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { retryUnavailable } from './support/retry-unavailable.ts';
 

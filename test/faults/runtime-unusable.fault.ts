@@ -10,9 +10,9 @@ import { findGvisor, gvisorEntry } from '../../dev/stack/servers/gvisor.ts';
 import { reloadPrivateEngine } from '../../dev/stack/servers/private-engine.ts';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import { createEngine } from '../../systems/docker/engine.ts';
+import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import type { Service } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
 

@@ -10,10 +10,10 @@ import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type FaultServer, ownEngine, resetServers } from './support/fault-servers.ts';
 import {
   continueSession,

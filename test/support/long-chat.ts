@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect } from 'vitest';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type Conversation, openConversation } from './conversation.ts';
+import { script } from './prompts.ts';
 import { type Service, startService } from './service.ts';
 import { stackEnv } from './stack-env.ts';
 

@@ -1,9 +1,10 @@
 // Prompts that are scripts: the scripted agent reads its steps after `@agent`, and the offline model
 // those after `@model`.
 
-import { script } from '../unit/scripted-agent/lines.ts';
+type Steps = readonly unknown[];
 
-type Steps = readonly object[];
+/** For the scripted agent. */
+export const script = (steps: Steps): string => `@agent ${JSON.stringify(steps)}`;
 
 /** For the real agent, or for a single model call. */
 export const modelScript = (steps: Steps): string => `@model ${JSON.stringify(steps)}`;

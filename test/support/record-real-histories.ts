@@ -3,9 +3,9 @@
 // `node test/support/record-real-histories.ts`.
 
 import { Client, Connection } from '@temporalio/client';
-import { script } from '../unit/scripted-agent/lines.ts';
 import { type Conversation, openConversation } from './conversation.ts';
 import { keepHistory } from './keep-history.ts';
+import { script } from './prompts.ts';
 import { type Service, startService } from './service.ts';
 import { stackEnv } from './stack-env.ts';
 import { startReceiver } from './webhook-receiver.ts';

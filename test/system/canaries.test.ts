@@ -10,11 +10,11 @@ import {
   historyText,
   processList,
 } from '../support/collect-all-output.ts';
+import { script } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const canary = (what: string): string => `${what}${randomBytes(8).toString('hex')}`;
 const prompt = canary('prompt');

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { script } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 /** A folder on the host, outside every sandbox. A host that followed the agent's links would read it. */

@@ -6,12 +6,12 @@ import { createApiClient } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { openConversation } from '../support/conversation.ts';
 import { linesOf } from '../support/log-lines.ts';
+import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { createNamespace } from '../support/temporal-namespace.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let second: Host;

@@ -14,10 +14,10 @@ import {
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
+import { script } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 180_000 };
 

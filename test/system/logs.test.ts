@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
+import { script } from '../support/prompts.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 interface Entry {
   seq: number;

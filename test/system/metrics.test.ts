@@ -10,9 +10,9 @@ import type { Answer, RunRecord } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
 import { type LogLine, linesOf } from '../support/log-lines.ts';
 import { isExported, type Selector, scrape, selectorsIn, valueOf } from '../support/metrics.ts';
+import { script } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 120_000, interval: 200 };
 const ports = { api: 0, worker: 0, temporal: 0 };

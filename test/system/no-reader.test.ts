@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { linesOf } from '../support/log-lines.ts';
+import { script } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 120_000 };
 let service: Service;

@@ -3,9 +3,9 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
+import { script } from '../support/prompts.ts';
 import { type Host, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let hostWithKey: Host;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { postsOf, untilPosted } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -9,7 +10,6 @@ import { serviceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

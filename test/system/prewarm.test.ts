@@ -9,10 +9,10 @@ import { createMessageStore } from '../../systems/postgres/sessions/message-stor
 import { connectRedis, type Redis } from '../../systems/redis/connect.ts';
 import { createNotifications, type Notifications } from '../../systems/redis/notifications.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const pauseAfterMs = 1_000;
 const pollOptions = { timeout: 30_000 };

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
-import { modelScript } from '../support/prompts.ts';
+import { modelScript, script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

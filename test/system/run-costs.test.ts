@@ -3,11 +3,10 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { linesOf } from '../support/log-lines.ts';
-import { modelScript } from '../support/prompts.ts';
+import { modelScript, script } from '../support/prompts.ts';
 import { postsOf, untilWebhook } from '../support/received-webhook.ts';
 import { type Service, startService } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 /** Far above the list price. */
 const operatorsPrices = { 'claude-sonnet-4-5': { input: 100, output: 1_000, cacheRead: 10 } };

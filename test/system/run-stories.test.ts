@@ -3,6 +3,7 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { script } from '../support/prompts.ts';
 import {
   expectBody,
   expectSigned,
@@ -14,7 +15,6 @@ import { untilRemoved, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

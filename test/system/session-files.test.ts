@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession, untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { statusesOf } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

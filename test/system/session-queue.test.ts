@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession, untilAsleep } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

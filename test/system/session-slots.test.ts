@@ -4,9 +4,9 @@ import { createProjectStore } from '../../systems/postgres/accounts/project-stor
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let clients: [ApiClient, ApiClient];

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { redisKeys } from '../../systems/redis/keys.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { endSession, untilAsleep } from '../support/run-states.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { payload } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

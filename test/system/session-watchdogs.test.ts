@@ -6,11 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { modelScript } from '../support/prompts.ts';
+import { modelScript, script } from '../support/prompts.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { payload, statusesOf } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const miB = 1024 ** 2;
 /** A booting agent prints nothing either, and must be much faster even on a busy machine. */

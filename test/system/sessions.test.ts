@@ -3,10 +3,9 @@ import { createProjectStore } from '../../systems/postgres/accounts/project-stor
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { Answer } from '../support/api-client.ts';
 import { openConversation } from '../support/conversation.ts';
-import { modelScript } from '../support/prompts.ts';
+import { modelScript, script } from '../support/prompts.ts';
 import { endSession, untilRemoved } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

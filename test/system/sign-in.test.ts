@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import { script } from '../support/prompts.ts';
 import { isSignedWith, postsOf, untilPosted, untilWebhook } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -10,7 +11,6 @@ import type { ServiceProcess } from '../support/service-process.ts';
 import { openStream } from '../support/sse-client.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { finishedReasonOf } from '../../core/runs/end-cause.ts';
 import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { asking, colour, questionsOf } from '../support/questions.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { eventsOfPage, fieldsOfPage, reasonsOfPage, wrongIn } from '../support/stream-page.ts';
 import { collect } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 beforeAll(async () => {

@@ -7,11 +7,11 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { openConversation } from '../support/conversation.ts';
 import { pageOf } from '../support/pages.ts';
+import { script } from '../support/prompts.ts';
 import { untilAsleep, untilWorking } from '../support/run-states.ts';
 import { hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 120_000 };
 const sessionId = `customer-${randomUUID()}`;

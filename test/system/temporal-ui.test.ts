@@ -8,11 +8,11 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal.ts';
+import { script } from '../support/prompts.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const pictures = join(stackEnv.dataDir, 'pictures');
 const patiently = { timeout: 120_000 };

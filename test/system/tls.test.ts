@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectRedis } from '../../systems/redis/connect.ts';
 import { makeAuthority } from '../support/authority.ts';
 import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
 import { cliWith } from '../support/run-cli.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -14,7 +15,6 @@ import { stackEnv } from '../support/stack-env.ts';
 import { openTlsProxy } from '../support/tls-proxy.ts';
 import { tlsSettings } from '../support/tls-settings.ts';
 import { openTlsStores, type TlsStores } from '../support/tls-stores.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const temporalName = 'temporal.test';
 const authority = makeAuthority('127.0.0.1');

@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
+import { script } from '../support/prompts.ts';
 import { postsOf, untilPosted } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 let service: Service;
 let receiver: WebhookReceiver;

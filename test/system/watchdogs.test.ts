@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { collect } from '../support/stream-story.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const onGvisor = stackEnv.sandboxRuntime === 'runsc';
 const miB = 1024 ** 2;

@@ -7,11 +7,10 @@ import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import { firstTalkSince } from '../support/model-talk.ts';
-import { running, saying, scriptForBoth } from '../support/prompts.ts';
+import { running, saying, script, scriptForBoth } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession, untilAsleep, untilRemoved } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
-import { script } from '../unit/scripted-agent/lines.ts';
 
 const patiently = { timeout: 180_000 };
 

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
 import type { Answer } from '../../support/api-client.ts';
-import { script } from '../../unit/scripted-agent/lines.ts';
+import { script } from '../../support/prompts.ts';
 import type { RunRecords } from '../run-records.ts';
 import type { FaultFixture, InvariantOptions } from './fault-fixture.ts';
 import { textsIn } from './flood.ts';

@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
+import { script } from '../../support/prompts.ts';
 import type { Service } from '../../support/service.ts';
-import { script } from '../../unit/scripted-agent/lines.ts';
 import type { LoggedFrame } from '../run-records.ts';
 
 const longEvery = 100;

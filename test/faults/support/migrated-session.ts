@@ -3,7 +3,7 @@
 
 import { expect } from 'vitest';
 import type { Conversation } from '../../support/conversation.ts';
-import { script } from '../../unit/scripted-agent/lines.ts';
+import { script } from '../../support/prompts.ts';
 
 export const ownConfiguration = { env: { TOKEN: 'secret-word' } };
 

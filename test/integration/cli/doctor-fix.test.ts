@@ -12,11 +12,11 @@ import { commandEnv } from '../../support/command-env.ts';
 import { openConversation } from '../../support/conversation.ts';
 import { createScenario } from '../../support/database-records.ts';
 import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
+import { script } from '../../support/prompts.ts';
 import { endSession, untilWorking } from '../../support/run-states.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
-import { script } from '../../unit/scripted-agent/lines.ts';
 import {
   createDockerFixture,
   type DockerFixture,

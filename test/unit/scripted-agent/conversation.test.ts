@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { script } from '../../support/prompts.ts';
 import { newFolder, nextUuid, runAgent, startAgent, userMessage } from './agent-process.ts';
-import { kindsOf, script, textsOf } from './lines.ts';
+import { kindsOf, textsOf } from './lines.ts';
 
 const recall = script([{ recall: true }]);
 

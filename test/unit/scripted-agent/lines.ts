@@ -1,10 +1,5 @@
 import { type Fields, isFields } from '../../fixtures/scripted-agent/json.ts';
 
-/** A prompt that is a script. */
-export function script(steps: readonly unknown[]): string {
-  return `@agent ${JSON.stringify(steps)}`;
-}
-
 /** Type and subtype, or state, of each line. */
 export function kindsOf(lines: readonly Fields[]): string[] {
   return lines.map((line) =>

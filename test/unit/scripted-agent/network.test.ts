@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startOfflineModel } from '../../../offline-model/server.ts';
+import { script } from '../../support/prompts.ts';
 import { newFolder, runAgent } from './agent-process.ts';
-import { script, textsOf } from './lines.ts';
+import { textsOf } from './lines.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { script } from '../../support/prompts.ts';
 import { newFolder, nextUuid, runAgent, startAgent, userMessage } from './agent-process.ts';
-import { kindsOf, script, textsOf } from './lines.ts';
+import { kindsOf, textsOf } from './lines.ts';
 
 describe('one turn', () => {
   it('prints the same lines as the agent CLI in the same order, and exits 0 at the end of input', async () => {

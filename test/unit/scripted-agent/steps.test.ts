@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { machineMs } from '../../fixtures/scripted-agent/machine-clock.ts';
 import { randomText } from '../../fixtures/scripted-agent/random-text.ts';
+import { script } from '../../support/prompts.ts';
 import { agentCommand, newFolder, runAgent, startAgent, userMessage } from './agent-process.ts';
-import { kindsOf, script, textsOf } from './lines.ts';
+import { kindsOf, textsOf } from './lines.ts';
 
 describe('output', () => {
   it('is the same for the same seed, including long lines and non-ASCII letters', async () => {

@@ -7,6 +7,7 @@ import { emptyRunConfig } from '../../../../core/runs/run-config.ts';
 import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
 import { testSealer } from '../../../support/database.ts';
+import { script } from '../../../support/prompts.ts';
 import { callSocket } from '../../../support/socket-client.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 import { useDatabase } from '../../../support/use-database.ts';
@@ -35,7 +36,7 @@ const secrets = {
 test('the agent receives all of it, and none of it stays on disk, in the engine or in the log', async () => {
   const fixture = await createSupervisorFixture(database.pool);
   const supervisor = fixture.process();
-  const prompt = `canary-prompt @agent ${JSON.stringify([
+  const prompt = `canary-prompt ${script([
     ...['RUN_TOKEN', 'FLOW_TOKEN', 'FLOW_CTX_TEAM', 'ANTHROPIC_API_KEY'].map((env) => ({ env })),
     { systemPrompt: true },
     { mcpServers: true },

@@ -30,6 +30,7 @@ import { createSupervisor, type Supervisor } from '../../../../worker/sandbox/su
 import type { SandboxRef } from '../../../../workflows/shared/activities.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
+import { script } from '../../../support/prompts.ts';
 import { stackEnv } from '../../../support/stack-env.ts';
 
 /** A host with the real engine, database and scripted agent. Its process can be restarted. */
@@ -130,7 +131,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
     const hosts = createHostStore(pool);
     await hosts.renew({ hostId, name: 'test', capacity: 1_000 });
     const scenario = await createScenario(pool, testSealer, { flow: { runner: hostId, ...flow } });
-    const prompt = `@agent ${JSON.stringify(steps)}`;
+    const prompt = script(steps);
     const { runId, generation } = await scenario.run({ prompt, ...given });
     return { runId, generation };
   }
