@@ -136,14 +136,14 @@ const sessionWork = ({ turns }: SessionContext): StopTarget['work'] => ({
 
 function watchLimits(
   deps: SandboxDeps,
-  { turns, folders, session }: SandboxContext,
+  { turns, folders, session, exit }: SandboxContext,
   { output, ownership, terminateFor }: Supervision,
 ): void {
   const { signal } = ownership;
   const { stallTimeoutMs } = deps.times;
   if (session === null) {
     const stall = { stallTimeoutMs, signal };
-    void watchForStall({ tail: output.tail, turns }, stall, () => terminateFor('stalled'));
+    void watchForStall({ tail: output.tail, turns, exit }, stall, () => terminateFor('stalled'));
   }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
   void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, terminateFor);

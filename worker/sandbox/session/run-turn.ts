@@ -13,6 +13,7 @@ import type { SandboxDeps } from '../deps.ts';
 import { interruptLine, messageLine, messageUuid } from '../input/stdin-lines.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
+import { isKnownToRun } from '../stop/exit-watch.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { UnwritableFile } from '../workspace/write-files.ts';
 import type { IdlePauser } from './idle-pauser.ts';
@@ -148,15 +149,16 @@ async function enforceTurnLimits(
 ): Promise<never> {
   const endsAtMs = startedAtMs + context.run.timeoutSeconds * 1_000;
   const from = performance.now();
-  const exceeded = (): TurnError | null => {
+  const exceeded = async (): Promise<TurnError | null> => {
     if (performance.now() >= endsAtMs) return 'timed_out';
-    const waitsForAnswer = context.turns.isWaiting();
-    return !waitsForAnswer && quietForMs(tail, from) > deps.times.stallTimeoutMs ? 'stalled' : null;
+    const isQuiet = quietForMs(tail, from) > deps.times.stallTimeoutMs;
+    if (!isQuiet || context.turns.isWaiting()) return null;
+    return (await isKnownToRun(context.exit)) ? 'stalled' : null;
   };
-  let error = exceeded();
+  let error = await exceeded();
   while (error === null && !signal.aborted) {
     await sleep(Math.min(checkEveryMaxMs, deps.times.stallTimeoutMs / 4), signal);
-    error = exceeded();
+    error = await exceeded();
   }
   if (error !== null && !signal.aborted) {
     context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');

@@ -75,6 +75,13 @@ export function watchExit(
   };
 }
 
+/**
+ * False also while the engine does not answer. An engine that is busy with the exit answers when it is
+ * done, which can take longer than an agent may be silent.
+ */
+export const isKnownToRun = ({ isRunning }: Pick<ExitWatch, 'isRunning'>): Promise<boolean> =>
+  isRunning().catch(() => false);
+
 /** For a missing container. */
 export const missingExit: ExitWatch = {
   exited: Promise.resolve({ kind: 'missing' }),

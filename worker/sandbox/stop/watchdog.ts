@@ -8,6 +8,7 @@ import type { TurnTracker } from '../input/turn-tracker.ts';
 import type { SpoolFault, SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import type { QuotaViolation } from '../workspace/quota-watchdog.ts';
+import { type ExitWatch, isKnownToRun } from './exit-watch.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 
 /** The reasons for which this host terminates a sandbox. */
@@ -85,10 +86,10 @@ const checkEveryMaxMs = 5_000;
 
 /**
  * Calls once if an agent in a turn writes nothing for too long. An agent that waits for an answer may write
- * nothing. Output that is not in the log yet counts as output.
+ * nothing. Output that is not in the log yet counts as output, and an agent that has exited has not stalled.
  */
 export async function watchForStall(
-  { tail, turns }: { tail: SpoolTail; turns: TurnTracker },
+  { tail, turns, exit }: { tail: SpoolTail; turns: TurnTracker; exit: ExitWatch },
   { stallTimeoutMs, signal }: { stallTimeoutMs: number; signal: AbortSignal },
   onStall: () => void,
 ): Promise<void> {
@@ -98,6 +99,7 @@ export async function watchForStall(
     const since = tail.quietSince();
     const isSilent = since !== null && performance.now() - since > stallTimeoutMs;
     const isDue = !turns.isDone() || turns.isWorking();
-    if (isSilent && isDue && !turns.isWaiting()) return onStall();
+    if (!isSilent || !isDue || turns.isWaiting()) continue;
+    if (await isKnownToRun(exit)) return onStall();
   }
 }

@@ -1,6 +1,7 @@
 // How runs end: on their own, by a watchdog of the host, or by a loss.
 
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Sandboxes } from '../../../../../systems/docker/sandboxes.ts';
 import type { SupervisorDeps } from '../../../../../worker/sandbox/deps.ts';
@@ -95,7 +96,7 @@ test('an agent that exits while the engine is unavailable counts as exited', asy
   await fixture.touch(ref, 'go');
   const states = async () => (await fixture.sandboxes.list()).map(({ state }) => state);
   await expect.poll(states).toEqual(['exited']);
-  await new Promise((resolve) => setTimeout(resolve, 2 * times.afterResultGraceMs));
+  await sleep(2 * times.afterResultGraceMs);
   isAway = false;
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'completed', exitCode: 0 });
 });
@@ -107,6 +108,23 @@ test('ends an agent that stalls in the middle of its turn', async () => {
   await supervisor.start(ref);
   expect(await follow(supervisor, ref)).toMatchObject({ cause: 'stalled' });
   expect(JSON.stringify(await fixture.log(ref))).toContain('one moment');
+});
+
+test('an agent that exits while the engine is busy has not stalled', async () => {
+  const stallTimeoutMs = 8_000;
+  const fixture = await createSupervisorFixture(database.pool);
+  let answers = Promise.resolve();
+  const inspect: Sandboxes['inspect'] = async (containerId) => {
+    await answers;
+    return fixture.sandboxes.inspect(containerId);
+  };
+  const sandboxes = { ...fixture.sandboxes, inspect };
+  const supervisor = fixture.process({ sandboxes, times: { ...times, stallTimeoutMs } });
+  const ref = await fixture.run([{ waitForFile: '/workspace/go' }, { exit: 3 }]);
+  await supervisor.start(ref);
+  answers = sleep(stallTimeoutMs + 6_000);
+  await fixture.touch(ref, 'go');
+  expect(await follow(supervisor, ref)).toMatchObject({ cause: 'exited', exitCode: 3 });
 });
 
 test('output over its limit ends the run', async () => {

@@ -28,7 +28,7 @@ function sessionWith(
   chat: Partial<Pick<SessionContext, 'turns' | 'hasUnsavedTurn'>> = {},
 ): SessionController {
   const output = {
-    tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => null },
+    tail: { finish: () => undefined, done: Promise.resolve(), quietSince: () => 0 },
     tree: { finish: async () => undefined },
   };
   const idle = { hasUnsavedTurn: false, turns: createSessionTurnTracker(null) };
@@ -150,15 +150,29 @@ test.each([
 });
 
 test.each([
-  ['cuts off a turn at its limit, including the time under an earlier process', 59_900, 1],
-  ['leaves a turn alone although the host’s clock is ahead of its limit', 0, 0],
-])('%s', async (_, runsForMs, cut) => {
+  [
+    'cuts off a turn at its limit, including the time under an earlier process',
+    { runsForMs: 59_900, isWaiting: true, hasExited: false, errors: ['timed_out'] },
+  ],
+  [
+    'leaves a turn alone although the host’s clock is ahead of its limit',
+    { runsForMs: 0, isWaiting: true, hasExited: false, errors: [] },
+  ],
+  [
+    'cuts off a turn of a silent agent',
+    { runsForMs: 0, isWaiting: false, hasExited: false, errors: ['stalled'] },
+  ],
+  [
+    'leaves a turn alone whose silent agent has exited',
+    { runsForMs: 0, isWaiting: false, hasExited: true, errors: [] },
+  ],
+])('%s', async (_, { runsForMs, isWaiting, hasExited, errors }) => {
   const failed: unknown[] = [];
   const messageId = randomUUID();
   const claimed = { outcome: 'turn', messageId, text: 'Hello.', isAccepted: true };
   const deps = {
     now: () => new Date(Date.now() + 600_000),
-    times: { stallTimeoutMs: 1_000 },
+    times: { stallTimeoutMs: 200 },
     newId: randomUUID,
     turns: {
       claim: async () => ({ ...claimed, announcedFrame: null, runsForMs, waitedMs: 0 }),
@@ -168,7 +182,8 @@ test.each([
   };
   const context = {
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
-    turns: { isWaiting: () => true },
+    turns: { isWaiting: () => isWaiting },
+    exit: { isRunning: async () => !hasExited },
     socket: { meter: { beginTurn: () => undefined }, input: { push: () => undefined } },
   };
   const ownership = createOwnership(logger);
@@ -177,9 +192,7 @@ test.each([
   const running = session.runTurn(async () => []);
   running.catch(() => undefined); // released below
   await new Promise((resolve) => setTimeout(resolve, 600));
-  expect(failed).toEqual(
-    Array.from({ length: cut }, () => [{ ...ref, token: 1 }, messageId, 'timed_out']),
-  );
+  expect(failed).toEqual(errors.map((error) => [{ ...ref, token: 1 }, messageId, error]));
   ownership.release('the test is over');
   await expect(running).rejects.toThrow('over');
 });
