@@ -51,11 +51,14 @@ test('without a key the stack requests the offline model, and with one it does n
   expect(readApiConfig(offline).offlineModel).toBe(true);
   expect(readWorkerConfig(offline)).toMatchObject({
     hostModel: 'offline',
-    model: { baseUrl: offlineUrl },
+    modelUpstream: { baseUrl: offlineUrl },
   });
   const { env } = stackEnv({ isOffline: false });
   expect(readApiConfig(env).offlineModel).toBe(false);
-  expect(readWorkerConfig(env)).toMatchObject({ hostModel: 'key', model: { apiKey: 'key' } });
+  expect(readWorkerConfig(env)).toMatchObject({
+    hostModel: 'key',
+    modelUpstream: { apiKey: 'key' },
+  });
 });
 
 test('the worker serves metrics on the next port, and only if metrics are enabled', () => {
