@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { SessionInput } from '../../workflows/shared/inputs.ts';
 import type { InterruptPayload } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
@@ -38,6 +39,7 @@ export function sessionStories(): Record<string, SessionStory> {
       async act(run, handle) {
         await handle.signal('message', { messageId: 'm-1' });
         await run.called('runTurn');
+        await untilPhase(handle, 'waiting for a message');
         await handle.signal('stop', { graceMs: 0 });
       },
       calls: [...started, 'recordCause', ...stopped, 'removeSandbox', 'endRun'],
@@ -139,4 +141,10 @@ function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
     },
     calls: [...started, 'interruptTurn', ...endedByInactivity],
   };
+}
+
+/** As operators see it on the workflow's page. */
+async function untilPhase(handle: SessionHandle, phase: string): Promise<void> {
+  const details = () => handle.query<unknown>('__temporal_workflow_metadata').then(JSON.stringify);
+  await expect.poll(details).toContain(phase);
 }
