@@ -51,6 +51,7 @@ export async function openDoctorFixture(
     DATA_DIR: '/tmp',
     PUBLIC_URL: url,
     INSTANCE: fixture.redis.instance,
+    RECONCILE_EVERY_MS: '500', // the doctor waits for a pass
   };
   return { fixture, env };
 }
