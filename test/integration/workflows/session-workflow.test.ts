@@ -13,7 +13,8 @@ beforeAll(async () => {
 afterAll(() => fixture?.close());
 
 describe("a session's workflow", () => {
-  it.each(Object.entries(sessionStories()))(
+  // Each story waits for its own timers.
+  it.concurrent.each(Object.entries(sessionStories()))(
     'calls the expected activities in %s',
     async (_, story) => {
       const { run, input, act, calls } = story;
