@@ -11,7 +11,8 @@ const { fixture, api, tenant } = useTenant();
 const newRun = () => triggerRun(fixture, { url: api.url, ...tenant });
 const pathOf = (runId: string) => `/api/v1/runs/${runId}/stream`;
 
-test('closes streams of a revoked key within 15 seconds, and no others', async () => {
+// These two mostly wait, so they run at the same time.
+test.concurrent('closes streams of a revoked key within 15 seconds, and no others', async () => {
   const { runId } = await newRun();
   const named = { projectId: tenant.projectId, name: 'second', createdBy: 'ana' };
   const { key, record } = await fixture.stores.keys.create(named);
@@ -27,11 +28,11 @@ test('closes streams of a revoked key within 15 seconds, and no others', async (
   kept.leave();
 });
 
-test('pings every 15 seconds, with a comment', async () => {
+test.concurrent('pings every 15 seconds, with a comment', async (context) => {
   const { runId } = await newRun();
   const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
   const began = performance.now();
-  await expect.poll(() => client.comments).toEqual(['ping']);
+  await context.expect.poll(() => client.comments).toEqual(['ping']);
   expect(performance.now() - began).toBeGreaterThan(limits.stream.pingMs - 1_000);
   client.leave();
 });
