@@ -5,8 +5,9 @@ import { InterleavedSequencer } from './dev/test-runner/interleaved-sequencer.ts
 const minutes = 60_000;
 const tests = {
   unit: sharingProcesses('unit', 'test/unit/**/*.test.ts'), // needs no servers and no Docker
-  integration: project('integration', 'test/integration/**/*.test.ts'), // parts with real servers
-  system: project('system', 'test/system/**/*.test.ts'), // the whole service
+  // Parts with real servers.
+  integration: sharingProcesses('integration', 'test/integration/**/*.test.ts'),
+  system: sharingProcesses('system', 'test/system/**/*.test.ts'), // the whole service
 };
 /** These take long or disturb the machine: they run only when `--project` names them. */
 const onRequest = {

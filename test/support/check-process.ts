@@ -1,4 +1,4 @@
-// Files of unit tests share processes. Each file must leave its process as it was, so that no file
+// Test files share processes. Each file must leave its process as it was, so that no file
 // depends on the files before it.
 
 import { afterAll, expect } from 'vitest';

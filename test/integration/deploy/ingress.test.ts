@@ -8,7 +8,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { allow, hostNames, pathsIn } from '../../../deploy/hosts/allowlist.ts';
 import { createHostCertificate, keyPairIn } from '../../../deploy/hosts/certificates.ts';
 import { type IngressTargets, reloadIngress } from '../../../deploy/hosts/ingress.ts';
@@ -126,7 +126,8 @@ test('remove restarts the ingress of Temporal, add does not', async () => {
 });
 
 test('a failed add leaves no host on the allowlist', async () => {
-  process.env.FLOWRUN_HOSTS_NAME = 'localhost';
+  vi.stubEnv('FLOWRUN_HOSTS_NAME', 'localhost');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const away = { ...stores, redis: { host: '127.0.0.1', port: await freePort() } };
   expect(await runHostsCommand(['add', 'worker-3'], away)).toBe(1);
   expect(hostNames(pathsIn(secrets))).toEqual(['worker-2']);
