@@ -137,7 +137,7 @@ export const serviceVariables = {
   OFFLINE_MODEL: yesOrNo()
     .optional()
     .describe(
-      'Whether a host without `ANTHROPIC_API_KEY` uses the offline model for projects without a model key. If it is not set, the host does so until a host with a key was started. With `yes` it does so while no other registered host has a key. With `no` it never does.',
+      'Whether a host without `ANTHROPIC_API_KEY` uses the offline model for projects without a model key. If it is not set, the host does so until a host with a key was started. With `yes` it does so while no other host has a key, except hosts that are draining. With `no` it never does.',
     ),
   MODEL_PRICES: modelPrices
     .default({})

@@ -68,6 +68,14 @@ test('a host with OFFLINE_MODEL=yes gets all runs, unless another registered hos
   expect(await hostOf(project.run())).toBe('offline');
 });
 
+test('a host with a key that is draining does not keep others from using the offline model', async () => {
+  await renew('gone', 'key');
+  expect(await offersModel('offline', 'offline')).toBe(false);
+  await createHostStore(database.pool).setDraining('gone', true);
+  expect(await offersModel('offline', 'offline')).toBe(true);
+  expect(await hostOf(project.run())).toBe('offline');
+});
+
 test('a host with OFFLINE_MODEL=no gets only runs of projects with a key', async () => {
   expect(await offersModel('without', 'none')).toBe(false);
   expect(await hostOf(project.run())).toBeNull();
