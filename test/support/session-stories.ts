@@ -143,7 +143,7 @@ function interruptedBy(...turn: [InterruptPayload?]): SessionStory {
   };
 }
 
-/** The phase that operators see on the workflow's page. Outside Vitest too, where histories are recorded. */
+/** The phase on the workflow's page. Outside Vitest too, where histories are recorded. */
 async function untilPhase(handle: SessionHandle, phase: string): Promise<void> {
   for (;;) {
     const details = await handle.query('__temporal_workflow_metadata');
