@@ -1,6 +1,6 @@
 // Names in the pages must exist, so that a reader who follows a page finds them.
 
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
@@ -11,6 +11,9 @@ import { codeIn, pageOf, pages, readSource } from '../../support/pages.ts';
 
 const code = pages.flatMap(codeIn);
 const source = readSource();
+const folders = readdirSync(repository, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+  .map(({ name }) => name);
 const compose = readFileSync(join(repository, 'docker-compose.yml'), 'utf8');
 
 test('every link leads to an existing file and heading', () => {
@@ -32,6 +35,32 @@ function leadsSomewhere(from: string, target: string): boolean {
   const headings = readFileSync(path, 'utf8').matchAll(/^#+ (.+)$/gm);
   return [...headings].some(([, heading = '']) => anchorOf(heading) === anchor);
 }
+
+test('every file and folder of the repository named in a page exists', () => {
+  const named = code.flatMap(({ path, code: text }) =>
+    filesNamed(text).map((file) => ({ path, file })),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ file }) => !existsSync(join(repository, file)))).toEqual([]);
+  expect(filesNamed('read `core/gone.ts`, /var/lib/core/a and cli/open-*.ts')).toEqual([
+    'core/gone.ts',
+  ]);
+});
+
+function filesNamed(text: string): string[] {
+  const paths = [...text.matchAll(/(?<![\w./:<-])[\w.-]+\/[\w./-]*(?![\w./*-])/g)].map(
+    ([path]) => path,
+  );
+  return paths.filter((path) => folders.includes(path.split('/')[0] ?? ''));
+}
+
+test('the README is short, and begins with the commands of a first start', () => {
+  const lines = pageOf('README.md').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(150);
+  const start = lines.slice(0, 40).join('\n');
+  for (const command of ['docker compose up -d --wait', 'npm run demo', 'npm test'])
+    expect(start).toContain(command);
+});
 
 /** The anchor that GitHub makes of a heading. */
 const anchorOf = (heading: string): string =>
