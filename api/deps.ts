@@ -46,7 +46,7 @@ export interface ApiDeps {
   temporalUiUrl: string | null;
   /** No model key is set, so the offline model may answer. The sign-in page says so. */
   offlineModel: boolean;
-  /** For flows without a timeout of their own. */
+  /** For flows that set no timeout. */
   runTimeoutMs: number;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;

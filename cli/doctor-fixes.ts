@@ -68,7 +68,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     schedules: createScheduleStore(pool),
     temporalIdentity: createTemporalIdentityStore(pool),
     retention: createRetentionStore(pool),
-    // Readers also poll Postgres, and Redis expires entries by itself.
+    // Readers also poll Postgres, and Redis expires entries automatically.
     frameStream: { notify: async () => false, expire: async () => false },
     listSandboxes: async () => [],
     removeSandbox: async () => undefined,

@@ -7,7 +7,7 @@ export class CliError extends Error {
   override name = 'CliError';
 }
 
-/** The options contradict each other, although each is valid by itself. */
+/** The options contradict each other, although each is valid alone. */
 export class UsageError extends CliError {
   override name = 'UsageError';
 }

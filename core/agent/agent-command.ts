@@ -96,7 +96,7 @@ function option(name: string, value: string | number | null): string[] {
   return flag(name, value === null ? [] : [String(value)]);
 }
 
-/** Rejects values that the agent would read as flags, whatever was validated before. */
+/** Rejects values that the agent would read as flags, even if they were validated before. */
 function flag(name: string, values: string[]): string[] {
   const forged = values.find((value) => value.startsWith('-'));
   if (forged !== undefined) throw new Error(`a value of ${name} begins with a dash`);

@@ -42,7 +42,7 @@ const ownEvents = [
   'files_skipped',
 ] as const;
 
-/** Reserved: never the event of an agent's line. Browsers give the last three a meaning of their own. */
+/** Reserved: never the event of an agent's line. Browsers use the last three for the connection itself. */
 export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 
 /** The events of the public interface. Names are added, never changed. */

@@ -1,5 +1,5 @@
 // Applies a change of the allowlist to the ingress of Postgres, Redis and Temporal. Caddy reloads the
-// list by itself within a second, but only a restart closes the open connections of a removed host.
+// list automatically within a second, but only a restart closes the open connections of a removed host.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

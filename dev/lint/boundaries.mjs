@@ -1,5 +1,5 @@
 // Refuses imports that boundaries.json does not allow. An entry of the table is a folder or a file;
-// a file may import what the entries of all folders above it allow, and files of its own package folder.
+// a file may import what the entries of all folders above it allow, and files in its package folder.
 
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';

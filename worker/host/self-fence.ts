@@ -29,7 +29,7 @@ interface FenceDeps {
 export interface SelfFence {
   /** Called after each successful heartbeat with the time it was sent. */
   renewed(sentAt: ClockReading): void;
-  /** Aborted while the host is fenced. Each fencing has a signal of its own. */
+  /** Aborted while the host is fenced. Each fencing has its own signal. */
   fencedSignal(): AbortSignal;
   /** Resolves when the host is not fenced, or at the signal. */
   untilUnfenced(signal: AbortSignal): Promise<void>;

@@ -25,7 +25,7 @@ export interface SandboxDeps {
   hostId: string;
   hostModel: HostModel;
   dataDir: string;
-  /** For flows without an image of their own. */
+  /** For flows that set no image. */
   image: string;
   sandboxes: Sandboxes;
   runs: Pick<

@@ -149,7 +149,7 @@ function watchLimits(
   void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, terminateFor);
 }
 
-/** Whatever ends it, everything of this process is detached, and the run's socket is closed. */
+/** After every kind of end, this process is detached and the run's socket is closed. */
 function endOf(
   end: Promise<RunEnd>,
   context: SandboxContext,

@@ -67,7 +67,7 @@ function bind(source: string, target: string): BindMount {
   };
 }
 
-/** Engines reject private binds of their own folders, which could then never be unmounted. */
+/** Engines reject private binds of their data folders, which could then never be unmounted. */
 function ownedByEngine(bound: BindMount): BindMount {
   return { ...bound, BindOptions: { ...bound.BindOptions, Propagation: 'rslave' } };
 }

@@ -42,7 +42,7 @@ async function readSqlFiles(folder: string, pattern: RegExp): Promise<SchemaFile
   );
 }
 
-/** Comments on lines of their own and white space do not count. */
+/** White space and comments that fill a line do not count. */
 function hashOfSql(sql: string): string {
   const statements = sql.replaceAll(/^\s*--.*$/gm, '').replaceAll(/\s+/g, ' ');
   return createHash('sha256').update(statements).digest('hex');

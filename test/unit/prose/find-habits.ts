@@ -1,3 +1,4 @@
+import { isCode } from '../structure/source-files.ts';
 import { type Piece, splitSource } from '../structure/source-text.ts';
 import habits from './habits.json' with { type: 'json' };
 
@@ -8,14 +9,14 @@ interface Finding {
 }
 
 /** A space between two words may be a line break with the marks of a comment. */
-const gap = '\\s+(?:(?:\\*|//)\\s+)?';
+const gap = '\\s+(?:(?:\\*|//|--|#)\\s+)?';
 
 const patterns = Object.entries(habits).map(([source, advice]) => ({
   pattern: new RegExp(`(?<![\\w-])(?:${source.replaceAll(' ', gap)})(?![\\w-])`, 'gi'),
   advice,
 }));
 
-/** The mechanical habits in a page, or in the comments and the messages of a source file. */
+/** The mechanical habits in a text, or in the comments and the messages of a source file. */
 export function habitsIn(path: string, text: string): Finding[] {
   return proseOf(path, text).flatMap((piece) =>
     patterns.flatMap(({ pattern, advice }) =>
@@ -29,6 +30,7 @@ export function habitsIn(path: string, text: string): Finding[] {
 
 function proseOf(path: string, text: string): Piece[] {
   if (path.endsWith('.md')) return [{ text: withoutCode(text), line: 1 }];
+  if (!isCode(path)) return [{ text, line: 1 }];
   const { comments, strings } = splitSource(text);
   return [...comments, ...strings.filter((string) => string.text.includes(' '))];
 }

@@ -17,7 +17,7 @@ type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
 interface IdlePauserOptions {
   containerId: string | null;
   afterMs: number;
-  /** False while the agent has work of its own. */
+  /** False while the agent works without a message, for example on a background task. */
   mayPause(): boolean;
   /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
   isHeld(): Promise<boolean>;

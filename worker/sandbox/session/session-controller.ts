@@ -92,7 +92,7 @@ function createPauser(
   { containerId, ref, lease, turns, logger }: SandboxContext,
   { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
 ): IdlePauser {
-  // A background task starts a turn of its own when it ends.
+  // A background task starts another turn when it ends.
   const mayPause = (): boolean => {
     const { isInTurn, backgroundTasks } = turns.agentState();
     return session.turns.current() === null && !isInTurn && backgroundTasks === 0;

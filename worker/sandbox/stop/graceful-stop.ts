@@ -12,7 +12,7 @@ import type { TurnTracker } from '../input/turn-tracker.ts';
 export interface StopTarget {
   input: AgentInputQueue;
   work: Pick<TurnTracker, 'isWorking' | 'finished'> & {
-    /** True if it exits by itself when its input is closed. */
+    /** True if it exits without a signal when its input is closed. */
     canExitOnItsOwn(): boolean;
   };
   exited: Promise<unknown>;

@@ -1,4 +1,4 @@
-# What an agent needs every day, and must go on working under all the restrictions.
+# What an agent needs every day, and must continue to work under all the restrictions.
 set -eu
 cd /workspace
 git init -q repository && cd repository
