@@ -84,7 +84,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     modelKey: `sk-${randomBytes(12).toString('hex')}`,
   };
   const env = {
-    ...surroundings(options),
+    ...settingsOf(options),
     INSTANCE: instance,
     DATA_DIR: dataDir,
     DATABASE_URL: database.url,
@@ -188,7 +188,7 @@ const workerProcess = (program: Program): ServiceProcess =>
     ready: ({ logSince }) => logSince().includes('"worker_ready"'),
   });
 
-function surroundings({ agent = 'scripted', on = {} }: ServiceOptions) {
+function settingsOf({ agent = 'scripted', on = {} }: ServiceOptions) {
   return {
     PATH: process.env['PATH'] ?? '',
     HOME: process.env['HOME'] ?? '',

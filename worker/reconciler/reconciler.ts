@@ -27,14 +27,14 @@ interface Reconciler {
 type Step = readonly [name: string, work: (signal: AbortSignal) => Promise<void>];
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const restorations = createRestoreReconciler(deps);
+  const restores = createRestoreReconciler(deps);
   const temporalSteps: Step[] = [
     ['start_unstarted', () => startUnstarted(deps)],
     ['move_unstarted', createUnstartedMover(deps)],
     ['signal_messages', () => signalMessages(deps)],
-    ['reconcile_restore', restorations.reconcile],
+    ['reconcile_restore', restores.reconcile],
     ['resend_stop', createStopResender(deps)],
-    ['reconcile_workflows', createWorkflowReconciler(deps, restorations)],
+    ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
     ['resume_webhooks', () => resumePendingWebhooks(deps)],
     ['drain_hosts', createHostDrainer(deps)],
