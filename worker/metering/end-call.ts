@@ -27,12 +27,19 @@ function answeredPrice(model: string | null, at: Date, prices: PriceList): Model
 /** The model stops writing soon after the process that read its answer has died. */
 const writesAfterDeathMs = 60_000;
 
-/** The journal's calls as ledger entries. Open calls count as ended when their process died. */
+interface EndedCalls {
+  /** Had an answer before their process died. */
+  answered: LedgerEntry[];
+  /** Count as ended when their process died. */
+  unanswered: LedgerEntry[];
+}
+
+/** The journal's calls as ledger entries. */
 export function endJournaledCalls(
   { open, ended }: JournaledCalls,
   now: Date,
   prices: PriceList,
-): LedgerEntry[] {
+): EndedCalls {
   const unanswered = open.map((call) => {
     const sinceMs = now.getTime() - call.startedAt.getTime();
     const writingMs = Math.min(sinceMs, writesAfterDeathMs);
@@ -40,5 +47,5 @@ export function endJournaledCalls(
     const end = { outcome: 'agent_disconnected', status: null, answer: unreadAnswer } as const;
     return endCall(call, { ...end, writingMs, endedAt }, prices);
   });
-  return [...ended, ...unanswered];
+  return { answered: ended, unanswered };
 }

@@ -18,7 +18,8 @@ export async function recordJournaledCalls(
   root: string,
 ): Promise<void> {
   for (const { runId, ...journaled } of await readCallJournals(root)) {
-    const calls = endJournaledCalls(journaled, now(), modelPrices);
+    const { answered, unanswered } = endJournaledCalls(journaled, now(), modelPrices);
+    const calls = [...answered, ...unanswered];
     if (calls.length > 0) await ledger.record(runId, calls);
   }
 }

@@ -64,10 +64,13 @@ export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<Ru
   const { runId, root, logger } = run;
   const onFailure = (err: unknown): void => logger.warn({ err }, 'call_journal_failed');
   const journal = openCallJournal({ root, runId }, onFailure);
-  const earlier = endJournaledCalls(journal.earlier, now(), modelPrices);
+  const { answered, unanswered } = endJournaledCalls(journal.earlier, now(), modelPrices);
+  const earlier = [...answered, ...unanswered];
   try {
     const recorded = earlier.length === 0 ? null : await ledger.record(runId, earlier);
     journal.clear();
+    // The previous process has reported the calls that were answered.
+    for (const call of unanswered) report(deps, logger, call);
     const limits = createCallLimits(run, recorded ?? run.spending);
     return createRunMeter(deps, run, { journal, limits });
   } catch (error) {
@@ -99,8 +102,7 @@ function createRunMeter(
     limits.settle(open.get(call.callId) ?? 0, call.costNanos ?? 0);
     open.delete(call.callId);
     store.add(call);
-    logger.info(describeCall(call), 'model_call');
-    deps.onModelCall(call);
+    report(deps, logger, call);
     ended.notify();
   }
 
@@ -157,6 +159,12 @@ const freeCall = {
   outcome: 'opened',
   call: { answered: () => undefined, read: () => undefined, end: () => undefined },
 } as const;
+
+/** One log line and one metric per call. */
+function report({ onModelCall }: MeterDeps, logger: Logger, call: LedgerEntry): void {
+  logger.info(describeCall(call), 'model_call');
+  onModelCall(call);
+}
 
 /** For the log: neither the request nor the answer. */
 function describeCall(entry: LedgerEntry) {

@@ -48,6 +48,7 @@ describe('a process that dies', () => {
       run.observed.map(({ callId }) => callId),
     );
     expect(next.recorded[0]?.[0]).toEqual(run.observed[0]);
+    expect(next.observed).toEqual([]);
   });
 
   test('leaves calls without an answer, which then have an estimated cost', async () => {
@@ -61,6 +62,18 @@ describe('a process that dies', () => {
     expect(entry?.tokens).toMatchObject({ input: 100, output: 500 });
     expect(entry?.endedAt).toEqual(new Date(now));
     expect((await run.again()).recorded).toEqual([]);
+  });
+
+  test('leaves the log line and the metric of a call without an answer to the next one, once', async () => {
+    const run = await meteredRun();
+    answer(await open(run));
+    await run.meter.written();
+    await open(run);
+    const next = await run.again();
+    expect(next.observed).toEqual(next.recorded.flat());
+    expect(next.observed).toMatchObject([{ status: null, isEstimated: true }]);
+    expect(next.logged).toMatchObject([{ msg: 'model_call', callId: next.observed[0]?.callId }]);
+    expect((await run.again()).logged).toEqual([]);
   });
 
   test('leaves an estimate that does not grow while no process runs', async () => {
