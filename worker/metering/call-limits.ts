@@ -24,7 +24,9 @@ export interface LimitedRun {
 export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
 
 export interface CallLimits {
-  /** What the call has reserved, or the reason why it is refused. */
+  /** The refusal of a model that the run may not call; null if it may. */
+  checkModel(model: string): Refusal | null;
+  /** What a call to a permitted model has reserved, or the reason why it is refused. */
   admit(
     call: UnmeteredCall,
     price: ModelPrice | null,
@@ -33,7 +35,7 @@ export interface CallLimits {
   settle(reservedNanos: number, costNanos: number): void;
 }
 
-interface Refusal {
+export interface Refusal {
   error: ModelApiError;
   /** Null if the run may make other calls. */
   exceeded: ExceededLimit | null;
@@ -50,9 +52,9 @@ export function createCallLimits(run: LimitedRun, spent: RunSpending): CallLimit
   let calls = spent.calls;
 
   return {
+    checkModel: (called) =>
+      isAllowedModel(called, allowed) ? null : refused(modelNotAllowed(called, allowed)),
     async admit(call, price) {
-      const called = call.request.model;
-      if (!isAllowedModel(called, allowed)) return refused(modelNotAllowed(called, allowed));
       if (calls >= callsMax) return { error: tooManyCalls(callsMax), exceeded: 'too_many_calls' };
       calls += 1;
       if (budget === null) return { reservedNanos: 0 };

@@ -13,7 +13,7 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import type { RetryPolicy } from '../../lib/async/retry.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
-import { refused } from '../egress/model/model-api-error.ts';
+import { type RefusedCall, refused } from '../egress/model/model-api-error.ts';
 import { createRefusedCallLog } from '../egress/model/refusal-log.ts';
 import { type CallJournal, type OpenCall, openCallJournal } from './call-journal.ts';
 import {
@@ -21,6 +21,7 @@ import {
   createCallLimits,
   type ExceededLimit,
   type LimitedRun,
+  type Refusal,
 } from './call-limits.ts';
 import { createCallStore } from './call-store.ts';
 import { endJournaledCalls } from './end-call.ts';
@@ -86,8 +87,8 @@ function createRunMeter(
 ): RunMeter {
   /** The nano-dollars that each open call has reserved. */
   const open = new Map<string, number>();
-  const logRefusal = createRefusedCallLog(logger);
   const exceeded = createDeferred<ExceededLimit>();
+  const refuse = createRefuser(logger, exceeded.resolve);
   const ended = createNotifier();
   const closing = new AbortController();
   let messageId: string | null = null;
@@ -108,14 +109,12 @@ function createRunMeter(
 
   return {
     async open(unmetered) {
+      const refusal = limits.checkModel(unmetered.request.model);
+      if (refusal !== null) return refuse(refusal);
       if (unmetered.endpoint === '/v1/messages/count_tokens') return freeCall;
       const call = openCall(deps, unmetered, messageId);
       const admitted = await limits.admit(unmetered, call.price);
-      if ('error' in admitted) {
-        if (admitted.exceeded !== null) exceeded.resolve(admitted.exceeded);
-        logRefusal(admitted.error);
-        return refused(admitted.error);
-      }
+      if ('error' in admitted) return refuse(admitted);
       journal.opened(call);
       open.set(call.callId, admitted.reservedNanos);
       return { outcome: 'opened', call: meterCall(deps, call, finish) };
@@ -159,6 +158,16 @@ const freeCall = {
   outcome: 'opened',
   call: { answered: () => undefined, read: () => undefined, end: () => undefined },
 } as const;
+
+/** Logs refusals, and reports the limit that ends the run. */
+function createRefuser(logger: Logger, onExceeded: (limit: ExceededLimit) => void) {
+  const log = createRefusedCallLog(logger);
+  return ({ error, exceeded }: Refusal): RefusedCall => {
+    if (exceeded !== null) onExceeded(exceeded);
+    log(error);
+    return refused(error);
+  };
+}
 
 /** One log line and one metric per call. */
 function report({ onModelCall }: MeterDeps, logger: Logger, call: LedgerEntry): void {

@@ -86,6 +86,14 @@ test('counting tokens is not metered', async () => {
   expect(recorded).toEqual([]);
 });
 
+test('counting tokens is refused for a model that the run may not call', async () => {
+  const { socketPath, logged } = await startGateway();
+  const call = callOf(said, { model: 'claude-sonnet-5-5' });
+  const counting = { ...call, path: '/model/v1/messages/count_tokens' };
+  expect((await callSocket(socketPath, counting)).status).toBe(403);
+  expect(logged.map(({ msg }) => msg)).toContain('model_call_refused');
+});
+
 test('a model without a price costs an unknown amount, not 0', async () => {
   const { socketPath, meter, recorded, logged } = await startGateway({ model: 'my-model' });
   await callSocket(socketPath, callOf(said, { model: 'my-model' }));
