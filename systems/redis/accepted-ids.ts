@@ -1,5 +1,5 @@
-// The IDs of runs, sessions and messages that clients have an answer for. If Postgres loses one of them
-// in a failover, a worker recognises the loss by its ID.
+// The IDs of runs, sessions and messages that clients have an answer for. If Postgres loses one of
+// them in a failover, a worker detects the loss by its ID.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';

@@ -1,10 +1,10 @@
 // Postgres may continue without its last commits: after a failover to a replica that had not received
-// them, point-in-time recovery, or the return to a disk snapshot. The worker stores outside Postgres what
-// its last confirmed heartbeat told of the database. If the database has fewer heartbeats of this host
-// than that, commits are lost. A loss between two heartbeats leaves their number as it was. So on another
-// Postgres server no heartbeat is accepted before the database was compared with Redis, which knows the
-// last commits of all processes. Clocks, restarts and new servers prove nothing. Lost commits are handled
-// as a restore from backup.
+// them, point-in-time recovery, or the return to a disk snapshot. The worker stores outside Postgres
+// what its last confirmed heartbeat returned about the database. If the database has fewer heartbeats
+// of this host, commits are lost. A loss between two heartbeats does not change their number. So a
+// Postgres server that was started accepts no heartbeat before the worker has compared the database
+// with Redis, which stores the last commits of all processes. Clocks, restarts and new servers alone
+// prove no loss. Lost commits are handled as a restore from backup.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -35,8 +35,8 @@ export interface LossDetector {
   /** Call after each confirmed heartbeat. Resolves when it is stored; never rejects. */
   remember(confirmed: KnownDatabase): Promise<void>;
   /**
-   * `lost`: commits were lost. They are now recorded as a restore, by this host or another. `complete`:
-   * another Postgres server has everything. After both the next heartbeat is accepted.
+   * `lost`: commits were lost. They are now recorded as a restore, by this host or another.
+   * `complete`: another Postgres server has everything. After both the next heartbeat is accepted.
    */
   check(signal: AbortSignal): Promise<'unchanged' | 'complete' | 'lost'>;
 }
@@ -74,7 +74,7 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
   };
 }
 
-/** False if Redis cannot be read: then nothing is known of the last commits. */
+/** False also if Redis cannot be read: then a loss cannot be detected. */
 async function lacksCommits(deps: LossDetectorDeps, signal: AbortSignal): Promise<boolean> {
   const { losses, hostId, logger, readWithinMs = limits.redis.commitsWithinMs } = deps;
   const commits = await retryUntilAborted(() => deps.readCommits(), {
@@ -101,14 +101,14 @@ const lostCommits =
   'operators sign in again. See docs/backup.md.';
 
 const notCompared =
-  'Postgres was started, and Redis does not answer. If Postgres has lost the commits since the last ' +
-  'heartbeat of this host, that is not recognised.';
+  'Postgres was started, and Redis does not answer. If Postgres has lost commits since the last ' +
+  'heartbeat of this host, the loss is not detected.';
 
 const otherDatabase =
   'DATABASE_URL leads to another database than at the last heartbeat of this host. If that is not ' +
   'intended, correct DATABASE_URL.';
 
-/** A file that a crash has damaged tells nothing. */
+/** Null without a file, and if a crash has damaged it. */
 function readKnown(path: string): KnownDatabase | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as KnownDatabase;

@@ -1,4 +1,4 @@
-// Supervises a host's sandboxes independently of activities. Operations on one run are serialised.
+// Supervises a host's sandboxes independently of activities. Operations on one run are serialized.
 // Waiting for its end and stopping it are not.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';

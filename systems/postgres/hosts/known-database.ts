@@ -1,10 +1,10 @@
-// What a host knows of its database from outside. A database that has fewer heartbeats of a host than it
-// once confirmed has lost commits, and so has one that lacks what Redis knows of commits.
+// Compares the database with what is stored outside it. The database has lost commits if it has fewer
+// heartbeats of a host than it once confirmed, or lacks a commit that Redis stores.
 
 import type { CommitsInRedis } from '../../../core/hosts/commits-in-redis.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
-/** What a confirmed heartbeat tells of the database. The worker stores it outside Postgres. */
+/** What a confirmed heartbeat returned about the database. The worker stores it outside Postgres. */
 export interface KnownDatabase {
   /** Copies of a database have the same. */
   databaseId: string;

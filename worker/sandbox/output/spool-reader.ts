@@ -31,7 +31,7 @@ export interface SpoolBatch {
   agentState: AgentState;
   /**
    * The end of the last line that adds to the log. Null if no line does. Token deltas after it remain
-   * ahead of the cursor, so that a restart numbers them from the same frame, and Redis recognises them by
+   * ahead of the cursor, so that a restart numbers them from the same frame, and Redis recognizes them by
    * their IDs.
    */
   committedTo: number | null;
