@@ -128,7 +128,7 @@ test('behind it clients are distinguished: attempts with unknown keys slow down 
     return answers.map(({ status }) => status);
   };
   const through = () => here(() => secure.fetch('/api/v1/flows', { headers: unknownKey() }));
-  await until('he has to wait', async () => (await through()).includes(429));
+  await until('the client has to wait', async () => (await through()).includes(429));
   // Without Caddy in front, X-Forwarded-For is ignored.
   const spoofed = () => ({ ...unknownKey(), 'x-forwarded-for': `198.51.100.${randomInt(256)}` });
   const past = () => here(() => fetch(`${url}/api/v1/flows`, { headers: spoofed() }));

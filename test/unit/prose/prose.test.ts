@@ -41,6 +41,8 @@ describe('the check of prose', () => {
 
   test.each([
     'Whoever asks is answered.',
+    'It retries until he answers.',
+    'The page is shown to everybody.',
     'The session goes on.',
     'The host is told of it.',
     'The worker starts it anew.',
