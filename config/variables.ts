@@ -137,12 +137,12 @@ export const serviceVariables = {
   OFFLINE_MODEL: yesOrNo()
     .optional()
     .describe(
-      'Whether a host without `ANTHROPIC_API_KEY` uses the offline model for projects without a model key. If it is not set, the host does so until a host with a key was started. With `yes` it does so while no other host has a key, except hosts that are draining. With `no` it never does.',
+      'Whether a host without `ANTHROPIC_API_KEY` uses the offline model: `yes`, while no other host has a key; `no`, never; not set, until a host with a key has started. [Details](operators.md#the-offline-model).',
     ),
   MODEL_PRICES: modelPrices
     .default({})
     .describe(
-      'Prices of models in dollars per million tokens. They take precedence over the list prices: `{"<model>":{"input":…,"output":…,"cacheRead":…}}`. Optional: `cacheWrite5m`, `cacheWrite1h`, `webSearch` (per search) and `validFrom` (a day). If a price changes, give a list of prices with different days. Set the same value for the API and every worker.',
+      'Prices that replace list prices or add models, in dollars per million tokens ([details](operators.md#prices)). Set the same value for the API and every worker.',
     ),
   FAILPOINT: variable(
     'the name of a failpoint; for tests alone',
@@ -205,7 +205,7 @@ export const workerVariables = {
   )
     .default('auto')
     .describe(
-      'The container runtime of the sandboxes. `runsc` is gVisor; `auto` is gVisor if the engine has it when the worker starts, otherwise `runc`. With a runtime that does not work, no sandbox starts.',
+      'The container runtime of the sandboxes: `runsc` is gVisor; `auto` is gVisor if the engine has it when the worker starts, otherwise `runc`. With a runtime that does not work, no sandbox starts.',
     ),
   HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 })
     .default(defaultCapacity)
