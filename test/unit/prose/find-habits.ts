@@ -46,6 +46,22 @@ export function longLinesIn(text: string): number[] {
   });
 }
 
+const maxSentencesInCell = 2;
+
+/** Rows of tables with a cell of too many sentences. Code between backticks has none. */
+export function longCellsIn(text: string): number[] {
+  const lines = withoutCode(text)
+    .replace(/`[^`\n]*`/g, 'X')
+    .split('\n');
+  return lines.flatMap((line, index) => {
+    if (!line.startsWith('|')) return [];
+    const isLong = line.split('|').some((cell) => sentencesIn(cell) > maxSentencesInCell);
+    return isLong ? [index + 1] : [];
+  });
+}
+
+const sentencesIn = (cell: string): number => cell.match(/[.!?](?=\s+[A-Z[]|\s*$)/g)?.length ?? 0;
+
 /** Blanks code blocks, and keeps the line breaks. Code within a line counts for its length. */
 function withoutCode(text: string): string {
   return text.replace(/^( *)(```+)[\s\S]*?^\1\2/gm, (block) => block.replace(/[^\n]/g, ''));

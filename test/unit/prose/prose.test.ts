@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ownFiles, readOwnFile } from '../structure/source-files.ts';
-import { habitsIn, longLinesIn } from './find-habits.ts';
+import { habitsIn, longCellsIn, longLinesIn } from './find-habits.ts';
 
 /** Scripts of agents and models are data, and the fixtures of this check must show the habits. */
 const exempt = /^(?:test\/unit\/prose\/|test\/fixtures\/|offline-model\/scripts\/)/;
@@ -32,6 +32,11 @@ describe('the prose of pages, comments and messages', () => {
       return lines.length === 0 ? [] : [`${path}: ${lines.join(', ')}`];
     });
     expect(tooLong).toEqual([]);
+  });
+
+  test('has at most two sentences in the cell of a table', () => {
+    const found = pages.map((path) => [path, longCellsIn(readOwnFile(path))] as const);
+    expect(found.filter(([, rows]) => rows.length > 0)).toEqual([]);
   });
 });
 
@@ -81,5 +86,12 @@ describe('the check of prose', () => {
     expect(longLinesIn(`${long}\nshort\n`)).toEqual([1]);
     const exemptLines = [`| ${long} |`, `[a](b) ${long}`, '```', long, '```'];
     expect(longLinesIn(exemptLines.join('\n'))).toEqual([]);
+  });
+
+  test('finds a cell of three sentences, but none of two, and no prose', () => {
+    const row = (cell: string): string => `| a | ${cell} |\n`;
+    expect(longCellsIn(`Text.\n${row('One. Two. Three.')}`)).toEqual([2]);
+    expect(longCellsIn(row('One. `a. B. C.` e.g. two [X](a.md).'))).toEqual([]);
+    expect(longCellsIn('One. Two. Three.\n')).toEqual([]);
   });
 });
