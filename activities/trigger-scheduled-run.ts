@@ -49,6 +49,7 @@ async function admit(
     const code = admission.reason;
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
+    if (code === 'INPUT_FILES_PURGED') throw new Error('a scheduled run is no retry');
     return code;
   }
   const { hostId, requestId } = admission.run;

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/message-store.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
 
 interface Rejection {
   reason: AdmissionRejection['reason'] | MessageRejection;
@@ -12,6 +12,7 @@ interface Rejection {
 /** The client's error for a rejected run or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
+  if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
 }
@@ -28,5 +29,7 @@ const messages: Record<Rejection['reason'], string> = {
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",
   UPSTREAM_UNAVAILABLE:
     'Whether the database lost this request in a restore is not known yet. Retry later.',
+  INPUT_FILES_PURGED:
+    "body.files: required, because the original run's input files are no longer stored",
   QUEUE_FULL: "The session's message queue is full.",
 };

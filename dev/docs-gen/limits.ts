@@ -123,9 +123,12 @@ overdue data.
 
 | data | removed |
 |---|---|
-| run record | when the run is deleted |
-| log and files of a run | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
-| files of a session | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
+| run record, with its prompt, result and webhook | when the run is deleted |
+| log and files of a run, with its input files | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
+| log of a session, with its messages, replies and questions | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
+| files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
+| files of a message | when its turn has ended; they remain files of the session |
+| superseded files of a flow | when no active run started with them |
 | webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
 | model calls with their cost, including those of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |
 | idempotency keys, tombstones of deleted runs | after ${time(limits.retention.tombstoneTtlMs)} |

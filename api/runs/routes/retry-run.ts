@@ -14,7 +14,7 @@ const schema = {
   operationId: 'retryRun',
   summary: 'Retry an ended run: a new run of the same flow in its current version',
   description:
-    'Prompt, name, labels, callbackUrl, partialMessages, bounds, outputSchema and model default to those of the original run. Fields that are not stored (env, mcpServers, mcpMode, appendSystemPrompt, disallowedTools, X-Ctx-* headers) must be supplied again if the original run set them. The run’s own input files are copied.',
+    'Prompt, name, labels, callbackUrl, partialMessages, bounds, outputSchema and model default to those of the original run. Fields that are not stored (env, mcpServers, mcpMode, appendSystemPrompt, disallowedTools, X-Ctx-* headers) must be supplied again if the original run set them. The run’s own input files are copied; once retention has deleted them, `files` must be supplied.',
   params: runParams,
   querystring: triggerQuery,
   headers: triggerHeaders,

@@ -53,6 +53,8 @@ type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
+  /** Retention has deleted the input files of the run to retry, and the request has none. */
+  | 'INPUT_FILES_PURGED'
   /** The run may be one that a restore has lost; reconciling has not finished. */
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -82,7 +84,7 @@ export function createAdmission(
   const options = { sealer, hostStaleMs };
   return {
     /** Throws if the project or the flow does not exist. */
-    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, options, input),
+    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, options, { input }),
     /**
      * The result of `admitWithFiles` without any change, so that only accepted files are stored.
      */
@@ -121,17 +123,23 @@ type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
   | { outcome: 'rejected'; reason: RejectionReason; limit: number | null; current: number | null };
 
-async function admitRun(db: Db, options: AdmissionOptions, input: AdmitRun): Promise<Admission> {
-  const { rows } = await db.query<AdmissionRow>(admitStatement, [requestOf(options, input)]);
+async function admitRun(
+  db: Db,
+  options: AdmissionOptions,
+  { input, files }: { input: AdmitRun; files?: InputFiles },
+): Promise<Admission> {
+  const suppliesFiles = files !== undefined && files.files.length > 0;
+  const request = JSON.stringify({ ...requestOf(options, input), supplies_files: suppliesFiles });
+  const { rows } = await db.query<AdmissionRow>(admitStatement, [request]);
   const row = rows[0];
   if (!row) throw new Error('admission returned no row');
   return row.outcome === 'rejected' ? toRejection(row) : { outcome: row.outcome, run: toRun(row) };
 }
 
-/** JSON text: columns of `runs` by name, and the fields that `admit_run` declares. */
-function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): string {
+/** Columns of `runs` by name, and the fields that `admit_run` declares. */
+function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): object {
   const { runId, config } = input;
-  return JSON.stringify({
+  return {
     id: runId,
     flow_id: input.flowId,
     project_id: input.projectId,
@@ -159,7 +167,7 @@ function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): 
     merges_mcp_servers: config.mcpMode === 'merge',
     config_sealed: asBytea(sealConfig(sealer, runId, config)),
     host_stale_after: `${hostStaleMs} ms`,
-  });
+  };
 }
 
 const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.toString('hex')}`;
@@ -171,7 +179,7 @@ function admitWithFiles(
   { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
   const admitted = inTransaction(pool, async (db) => {
-    const admission = await admitRun(db, options, input);
+    const admission = await admitRun(db, options, { input, files });
     if (admission.outcome !== 'admitted') return admission;
     const outcome = await addInputFiles(db, admission.run, files);
     if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
@@ -187,7 +195,7 @@ function dryRunWithFiles(
   { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
   return inDryRun(pool, async (db) => {
-    const admission = await admitRun(db, options, input);
+    const admission = await admitRun(db, options, { input, files });
     if (admission.outcome === 'replay') return admission;
     const plan = await planFlowUpdate(db, input.flowId, files);
     return plan.outcome === 'fits' ? admission : plan;

@@ -37,7 +37,7 @@ export function createFileStore(pool: Pool) {
 
 /**
  * The files of run `$1` as they were last stored, or its initial files if nothing was stored yet.
- * Includes the files that wait for the next turn.
+ * Includes the files that wait for the next turn. None after retention has removed them.
  */
 const currentFiles = `
   select path, sha256, size, mode, scope, modified_at from run_files f
@@ -48,7 +48,9 @@ const currentFiles = `
   where run_id = $1 and is_pending and exists (select from run_files where run_id = $1)
   union all
   select path, sha256, size, mode, scope, modified_at from seed_files($1)
-  where not exists (select from runs where id = $1 and snapshot is not null)
+  where not exists (
+      select from runs where id = $1 and (snapshot is not null or files_purged_at is not null)
+    )
     and not exists (select from run_files where run_id = $1)`;
 
 const columns = `

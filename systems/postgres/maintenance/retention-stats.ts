@@ -1,5 +1,6 @@
 import type { Db } from '../client/pool.ts';
-import { before, isCollectable } from './retention-store.ts';
+import { before } from './before-now.ts';
+import { isCollectable } from './retention-store.ts';
 
 export interface RetentionTimes {
   runMs: number;
@@ -36,6 +37,13 @@ export function overdueRows(db: Db, retention: RetentionTimes): Promise<Overdue[
       'ended_at',
       ended('files_purged_at is null and session_id is not null'),
       retention.sessionFilesMs,
+    ],
+    [
+      'files of messages',
+      'ended_at',
+      `session_messages m where m.ended_at is not null
+       and exists (select from message_files f where f.message_id = m.id)`,
+      0,
     ],
     ['webhook attempts', 'started_at', 'webhook_attempts where true', retention.webhookAttemptsMs],
     ['model calls', 'ended_at', 'model_calls where true', retention.modelCallsMs],

@@ -1,6 +1,8 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
+import { before } from './before-now.ts';
+import { purgeFiles, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
@@ -12,12 +14,16 @@ export type RetentionStore = ReturnType<typeof createRetentionStore>;
 export function createRetentionStore(pool: Pool) {
   return {
     expiredKeys: () => purgeExpiredKeys(pool),
-    /** Part of the log of one ended run; with the last part also its questions. */
+    /** Part of the log of one ended run, and of its messages; with the last part also its questions. */
     log: (retentionMs: number) => purgeLog(pool, retentionMs),
-    /** The stored files of one ended run. */
+    /** The stored files and the input files of one ended run. */
     runFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'run'),
     /** The same for a session, with its transcript. */
     sessionFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'session'),
+    /** Of messages whose turn has ended. */
+    messageFiles: () => purgeMessageFiles(pool),
+    /** Versions of flow files that no active run needs. */
+    flowFiles: () => purgeFlowFiles(pool),
     webhookAttempts: (retentionMs: number) => purgeAttempts(pool, retentionMs),
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
     /** What the calls of a turn and of a day used together. */
@@ -38,8 +44,6 @@ export interface BlobPage {
   last: string;
 }
 
-export const before = (parameter: string): string => `db_clock() - ${parameter} * interval '1 ms'`;
-
 async function purgeExpiredKeys(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (project_id, key) in (
@@ -59,13 +63,25 @@ async function purgeLog(db: Db, retentionMs: number): Promise<number> {
     [retentionMs],
   );
   if (!rows[0]) return 0;
-  return (await removeFrames(db, rows[0].id)) || markLogPurged(db, rows[0].id);
+  const { id } = rows[0];
+  return (await removeFrames(db, id)) || (await removeMessages(db, id)) || markLogPurged(db, id);
 }
 
 async function removeFrames(db: Db, runId: string): Promise<number> {
   const { rowCount } = await db.query(
     `delete from frames where run_id = $1 and seq in (
        select seq from frames where run_id = $1 order by seq limit $2
+     )`,
+    [runId, limits.retention.batchRows],
+  );
+  return rowCount ?? 0;
+}
+
+/** The messages of an ended session, with their replies. */
+async function removeMessages(db: Db, runId: string): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from session_messages where id in (
+       select id from session_messages where run_id = $1 order by position limit $2
      )`,
     [runId, limits.retention.batchRows],
   );
@@ -79,38 +95,6 @@ async function markLogPurged(db: Db, runId: string): Promise<number> {
     [runId],
   );
   return rowCount ?? 0;
-}
-
-async function purgeFiles(pool: Pool, retentionMs: number, of: 'run' | 'session'): Promise<number> {
-  const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
-  const { rows } = await pool.query<{ id: string }>(
-    `select id from runs
-     where ended_at is not null and files_purged_at is null and ${kind}
-       and ended_at < ${before('$1')}
-     order by ended_at limit 1`,
-    [retentionMs],
-  );
-  return rows[0] ? removeFiles(pool, rows[0].id) : 0;
-}
-
-/**
- * A host may still be storing the files. It locks the run's row too: what it has stored is removed, and
- * afterwards it stores nothing.
- */
-function removeFiles(pool: Pool, runId: string): Promise<number> {
-  return inTransaction(pool, async (db) => {
-    const mark = `
-      update runs set files_purged_at = db_clock() where id = $1 and files_purged_at is null`;
-    const { rowCount } = await db.query(mark, [runId]);
-    await db.query(
-      `with files as (delete from run_files where run_id = $1),
-       links as (delete from run_links where run_id = $1),
-       folders as (delete from run_folders where run_id = $1)
-       delete from session_transcripts where run_id = $1`,
-      [runId],
-    );
-    return rowCount ?? 0;
-  });
 }
 
 async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {

@@ -248,6 +248,8 @@ create table runs (
   -- set by retention, also when there was nothing to delete
   log_purged_at timestamptz,
   files_purged_at timestamptz,
+  -- retention has deleted input files that a retry would copy
+  has_purged_inputs boolean not null default false,
   check (ended_at is null or status = 'sleep'),
   check (ended_at is null or end_cause is not null)
 );
@@ -491,6 +493,7 @@ create table flow_files (
 );
 create unique index flow_files_newest on flow_files (flow_id, path) where valid_to is null;
 create index flow_files_of_blob on flow_files (sha256);
+create index flow_files_superseded on flow_files (flow_id) where valid_to is not null;
 
 -- Files that requests have added to a run's working directory. This includes the flow's own files:
 -- the run has a copy that later changes of the flow do not affect.

@@ -60,6 +60,7 @@ CREATE TABLE public.runs (
     has_unstored_files boolean DEFAULT false NOT NULL,
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
+    has_purged_inputs boolean DEFAULT false NOT NULL,
     CONSTRAINT runs_agent_status_check CHECK ((agent_status = ANY (ARRAY['working'::text, 'idle'::text, 'waiting'::text, 'error'::text]))),
     CONSTRAINT runs_check CHECK (((ended_at IS NULL) OR (status = 'sleep'::text))),
     CONSTRAINT runs_check1 CHECK (((ended_at IS NULL) OR (end_cause IS NOT NULL))),
@@ -615,6 +616,8 @@ CREATE INDEX api_keys_by_project ON public.api_keys USING btree (project_id, cre
 CREATE UNIQUE INDEX flow_files_newest ON public.flow_files USING btree (flow_id, path) WHERE (valid_to IS NULL);
 
 CREATE INDEX flow_files_of_blob ON public.flow_files USING btree (sha256);
+
+CREATE INDEX flow_files_superseded ON public.flow_files USING btree (flow_id) WHERE (valid_to IS NOT NULL);
 
 CREATE INDEX flows_by_project ON public.flows USING btree (project_id, created_at, id);
 

@@ -1,9 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
-import { createRetentionJob } from '../../../worker/reconciler/jobs/retention.ts';
 import {
   type ApiFixture,
   type ApiProcess,
@@ -12,42 +10,29 @@ import {
 } from '../../support/api-fixture.ts';
 import { snapshotOf } from '../../support/snapshot-of.ts';
 import { openStream } from '../../support/sse-client.ts';
-import { setDatabaseClock } from '../systems/postgres/clock.ts';
 import { caller } from './call.ts';
 import { output, triggerRun } from './log-writer.ts';
+import { dayMs, kept, retentionOf, start } from './retention-fixture.ts';
 
-const dayMs = 24 * 3_600_000;
-const start = Date.parse('2026-03-01T12:00:00Z');
-const kept = { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs };
-
+type Retention = ReturnType<typeof retentionOf>;
 let fixture: ApiFixture;
 let api: ApiProcess;
 let tenant: Tenant;
 let call: ReturnType<typeof caller>;
+let timeIs: Retention['timeIs'];
+let sweep: Retention['sweep'];
+let isStored: Retention['isStored'];
+let putBlob: Retention['putBlob'];
 
 beforeAll(async () => {
   fixture = await openApiFixture();
+  ({ timeIs, sweep, isStored, putBlob } = retentionOf(fixture));
   await timeIs(0);
   api = await fixture.start();
   tenant = await fixture.tenant();
   call = caller(api, tenant.key);
 });
 afterAll(() => fixture.close());
-
-const timeIs = (afterMs: number) =>
-  setDatabaseClock(fixture.database.pool, new Date(start + afterMs).toISOString());
-
-/** Applies the retention like a worker that has just started. */
-async function sweep(): Promise<void> {
-  const retention = createRetentionStore(fixture.database.pool);
-  const pass = createRetentionJob({
-    retention,
-    retentionTimes: kept,
-    logger: pino({ level: 'silent' }),
-    now: () => new Date(start),
-  });
-  for (let passes = 0; passes < 5; passes += 1) await pass();
-}
 
 /** An ended run with a log and a file, all dated now. */
 async function endedRun(body: object = {}) {
@@ -60,9 +45,8 @@ async function endedRun(body: object = {}) {
 
 async function storeFile(runId: string) {
   const content = Buffer.from(`content of ${runId}`);
-  const sha256 = createHash('sha256').update(content).digest('hex');
+  const sha256 = await putBlob(content.toString());
   const blob = { sha256, size: content.length };
-  await fixture.stores.blobs.put(Readable.from([content]), blob);
   const entry = { ...blob, path: 'a.txt', mode: 0o644, scope: 'run' as const };
   const snapshot = snapshotOf([{ ...entry, modifiedAt: new Date(start) }]);
   await fixture.stores.files.replaceSnapshot({ runId, generation: 1 }, snapshot);
@@ -71,9 +55,6 @@ async function storeFile(runId: string) {
 
 const lines = async (path: string): Promise<number> =>
   (await call(`${path}/logs?format=structured&channel=all`)).json.data.entries.length;
-
-const isStored = async (sha256: string): Promise<boolean> =>
-  (await fixture.stores.blobs.has([sha256])).has(sha256);
 
 test('keeps log and files for 30 days after the end, and the record forever', async () => {
   await timeIs(0);
@@ -192,13 +173,6 @@ test('deletes an unreferenced blob after a day, unless it was reused lately', as
   await sweep();
   expect(await isStored(lost)).toBe(true);
 });
-
-async function putBlob(text: string): Promise<string> {
-  const content = Buffer.from(text);
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  await fixture.stores.blobs.put(Readable.from([content]), { sha256, size: content.length });
-  return sha256;
-}
 
 test('a blob that is stored during garbage collection stays complete', async () => {
   const retention = createRetentionStore(fixture.database.pool);

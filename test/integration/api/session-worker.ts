@@ -8,6 +8,8 @@ import { ledgerEntry } from '../systems/postgres/ledger-entry.ts';
 export interface SessionWorker {
   /** A sandbox starts and receives the oldest message. Returns its id. */
   begin: () => Promise<string>;
+  /** The sandbox receives the files that wait for the message. */
+  writeFiles: () => Promise<void>;
   /** The agent has answered it, with one model call. */
   end: (reply: string) => Promise<void>;
   /** The sandbox is removed, with its unfinished messages. */
@@ -45,6 +47,9 @@ export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker
       if (claimed.outcome !== 'turn') throw new Error(`no turn: ${claimed.outcome}`);
       ({ messageId } = claimed);
       return messageId;
+    },
+    async writeFiles() {
+      await turns.markFilesWritten(held, await turns.pendingFiles(held, messageId));
     },
     async end(reply) {
       const batch = { ...held, fromOffset: offset, toOffset: offset + 1, frames: [], facts: {} };

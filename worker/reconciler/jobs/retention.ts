@@ -25,6 +25,8 @@ export function createRetentionJob(
       logs: await inBatches(() => retention.log(retentionTimes.runMs)),
       runFiles: await inBatches(() => retention.runFiles(retentionTimes.runMs)),
       sessionFiles: await inBatches(() => retention.sessionFiles(retentionTimes.sessionFilesMs)),
+      messageFiles: await inBatches(() => retention.messageFiles()),
+      flowFiles: await inBatches(() => retention.flowFiles()),
       webhookAttempts: await inBatches(() =>
         retention.webhookAttempts(retentionTimes.webhookAttemptsMs),
       ),

@@ -11,6 +11,7 @@ declare
   idempotency_window constant interval := request ->> 'idempotency_window';
   host_stale_after constant interval := request ->> 'host_stale_after';
   merges_mcp_servers constant boolean := request ->> 'merges_mcp_servers';
+  supplies_files constant boolean := request ->> 'supplies_files';
   config_sealed constant bytea := request ->> 'config_sealed';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
@@ -18,6 +19,7 @@ declare
   at timestamptz;
   this_month date;
   is_reconciling boolean;
+  lacks_inputs boolean;
 begin
   select * into project from projects p where p.id = input.project_id for no key update;
   if not found then
@@ -42,6 +44,13 @@ begin
   end if;
 
   outcome := 'rejected';
+  -- The lock keeps retention from deleting files that are copied below.
+  select o.has_purged_inputs into lacks_inputs from runs o where o.id = input.retry_of for share;
+  if lacks_inputs and not supplies_files then
+    reason := 'INPUT_FILES_PURGED';
+    return next;
+    return;
+  end if;
   if is_reconciling and (idempotency_key is not null or input.trigger_type = 'schedule') then
     reason := 'UPSTREAM_UNAVAILABLE';
     return next;

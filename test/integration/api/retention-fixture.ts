@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pino } from 'pino';
+import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
+import { createRetentionJob } from '../../../worker/reconciler/jobs/retention.ts';
+import type { ApiFixture } from '../../support/api-fixture.ts';
+import { setDatabaseClock } from '../systems/postgres/clock.ts';
+
+export const dayMs = 24 * 3_600_000;
+export const kept = { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs };
+export const start = Date.parse('2026-03-01T12:00:00Z');
+
+export const sha256Of = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex');
+
+/** Retention of a fixture's database, whose clock it sets. */
+export function retentionOf(fixture: ApiFixture) {
+  const { pool } = fixture.database;
+  return {
+    timeIs: (afterMs: number) => setDatabaseClock(pool, new Date(start + afterMs).toISOString()),
+
+    /** Applies the retention like a worker that has just started. */
+    async sweep(): Promise<void> {
+      const pass = createRetentionJob({
+        retention: createRetentionStore(pool),
+        retentionTimes: kept,
+        logger: pino({ level: 'silent' }),
+        now: () => new Date(start),
+      });
+      for (let passes = 0; passes < 5; passes += 1) await pass();
+    },
+
+    async isStored(sha256: string): Promise<boolean> {
+      return (await fixture.stores.blobs.has([sha256])).has(sha256);
+    },
+
+    async putBlob(text: string): Promise<string> {
+      const content = Buffer.from(text);
+      const sha256 = sha256Of(content);
+      await fixture.stores.blobs.put(Readable.from([content]), { sha256, size: content.length });
+      return sha256;
+    },
+  };
+}
