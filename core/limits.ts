@@ -12,8 +12,12 @@ const dayMs = 24 * hourMs;
 export const limits = {
   http: {
     smallBodyMaxBytes: 64 * kiB,
-    /** Of requests that may have files or a prompt. */
+    /** Of requests with a prompt or configuration. Fits them even if every character is escaped. */
+    mediumBodyMaxBytes: 10 * miB,
+    /** Of requests that may have files. */
     largeBodyMaxBytes: 40 * miB,
+    /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
+    json: { depthMax: 64, valuesMax: 100_000 },
     requestTimeoutMs: 30 * secondMs,
     headersTimeoutMs: 15 * secondMs,
     connectionsMax: 10_000,

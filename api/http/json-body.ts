@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isWithinJsonBounds } from '../../core/json-bounds.ts';
+import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import { invalid } from '../errors.ts';
 
@@ -9,7 +11,9 @@ export function jsonBody(app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const error = encodingError(request.headers);
     if (error !== null) return done(invalid(error, { status: 415 }));
-    const text = decode(body as Buffer); // `parseAs: 'buffer'`
+    const bytes = body as Buffer; // `parseAs: 'buffer'`
+    if (!isWithinJsonBounds(bytes, limits.http.json)) return done(invalid(tooComplex));
+    const text = decode(bytes);
     if (text === null) return done(invalid('The body is not valid UTF-8.'));
     if (text.trim() === '') return done(null, {});
     void parse(request, text, (parseError, value) => {
@@ -21,6 +25,8 @@ export function jsonBody(app: App): void {
     if (request.body === undefined) request.body = {};
   });
 }
+
+const tooComplex = `The body is nested deeper than ${limits.http.json.depthMax} levels, or has more than ${limits.http.json.valuesMax} values.`;
 
 /** Why the body cannot be read as plain UTF-8; null if it can. */
 function encodingError(headers: IncomingHttpHeaders): string | null {

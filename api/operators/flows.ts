@@ -22,7 +22,7 @@ import {
 import { flowOfProjectParams, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/flows`;
-const bodyLimit = limits.http.largeBodyMaxBytes;
+const bodyLimit = limits.http.mediumBodyMaxBytes;
 const plain = { hide: true, querystring: noQuery };
 
 /** Values of `env` and `mcpServers` are write-only: answers contain their names. */

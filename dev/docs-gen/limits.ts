@@ -27,7 +27,14 @@ const count = (value: number): string => String(value).replaceAll(/\B(?=(?:\d{3}
 /** Limits that a client can hit, and the response beyond them. */
 const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ['Prompt, chat message', bytes(limits.text.promptMaxBytes), '400'],
-  ['Request body', bytes(limits.http.largeBodyMaxBytes), '413'],
+  ['Request body that may have files', bytes(limits.http.largeBodyMaxBytes), '413'],
+  ['Body that opens or configures a session or flow', bytes(limits.http.mediumBodyMaxBytes), '413'],
+  ['Any other request body', bytes(limits.http.smallBodyMaxBytes), '413'],
+  [
+    'JSON in a body',
+    `${limits.http.json.depthMax} levels, ${count(limits.http.json.valuesMax)} values`,
+    '400',
+  ],
   [
     'Files in a request',
     `${limits.file.perRequestMax}, ${bytes(limits.file.maxBytes)} each, ${bytes(limits.file.perRequestMaxBytes)} in total`,

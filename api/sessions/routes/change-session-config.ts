@@ -23,7 +23,7 @@ const schema = {
 /** The answer contains only names: values are never returned. */
 export function changeSessionConfig(app: App, deps: ApiDeps): void {
   const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
-  app.patch(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request) => {
+  app.patch(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request) => {
     const { params, body } = request;
     const { run } = await loadSession(deps, params, projectOf(request));
     if (run.endCause !== null) throw sessionOver();

@@ -31,7 +31,7 @@ const schema = {
 /** For a flow of another project this route answers 404. */
 export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
-  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
+  app.post(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request, reply) => {
     const caller = callerOf(request);
     const flow = await deps.flows.find(request.params.flowId);
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');

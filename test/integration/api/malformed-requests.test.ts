@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
 import type { ApiProcess } from '../../support/api-fixture.ts';
 import { rawCall } from './raw-call.ts';
 import { useTenant } from './use-api.ts';
@@ -53,6 +54,27 @@ test.each([
 test('rejects null as a body', async () => {
   const answer = await call(runs(), { body: 'null' });
   expect([answer.status, answer.json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+});
+
+test('rejects a body that is nested too deeply, or has too many values', async () => {
+  const { depthMax, valuesMax } = limits.http.json;
+  const deep = '['.repeat(limits.http.largeBodyMaxBytes);
+  const long = `{"prompt":"Go","labels":[${'0,'.repeat(valuesMax)}0]}`;
+  for (const text of [deep, long]) {
+    const { status, json } = await call(runs(), { body: text });
+    expect([status, json.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(json.error.message).toContain(`${depthMax} levels`);
+  }
+});
+
+test.each([
+  ['a run', () => runs(), limits.http.largeBodyMaxBytes],
+  ['a session', () => `/api/v1/flows/${tenant.flowId}/sessions`, limits.http.mediumBodyMaxBytes],
+])('answers 413 to %s with a body over its limit', async (_what, path, maxBytes) => {
+  const atLimit = await call(path(), { body: `${' '.repeat(maxBytes - 2)}[]` });
+  expect(atLimit.status).toBe(400);
+  const over = await call(path(), { body: `${' '.repeat(maxBytes - 1)}[]` });
+  expect([over.status, over.json.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
 });
 
 test('rejects two different keys in either order', async () => {
