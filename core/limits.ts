@@ -195,7 +195,15 @@ export const limits = {
   ...streamLimits,
   fileTree: { maxNodes: 5_000, maxDepth: 20, everyMs: 2 * secondMs },
   snapshot: { maxBytes: 512 * miB, maxFiles: 20_000, skippedMax: 100, timeoutMs: 5 * minuteMs },
+  postgres: {
+    /** By default, of one API process or one worker. */
+    connections: 20,
+    /** Of a worker's: half for its heartbeat, half for leases of logs. */
+    reservedByWorker: 4,
+  },
   blob: {
+    /** How often a writer looks whether another process still writes the same content. */
+    busyPollMs: 250,
     chunkBytes: 1 * miB,
     /** Minimum age of a blob's `touched_at` before reuse refreshes it. */
     touchMs: 1 * hourMs,

@@ -1,10 +1,14 @@
 // Content by its SHA-256, in rows of 1 MiB. A blob is written in one transaction and is readable
-// once it is complete. Of several writers of the same content one writes; the others wait and find
-// it.
+// once it is complete. Of several writers of the same content one writes; the others wait without a
+// connection and then find it. Large blobs use at most half of the pool, so that uploads leave
+// connections to other work.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
 import { limits } from '../../../core/limits.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
+import { createSemaphore, type Semaphore } from '../../../lib/async/semaphore.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 
@@ -24,9 +28,14 @@ interface ByteRange {
 export type BlobStore = ReturnType<typeof createBlobStore>;
 
 export function createBlobStore(pool: Pool) {
+  const uploads: Uploads = {
+    pool,
+    slots: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
+    writers: createKeyedMutex(),
+  };
   return {
     /** Throws and stores nothing if the content does not match its id. Safe to repeat. */
-    put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(pool, chunks, id),
+    put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(uploads, chunks, id),
     /** Throws if there is no such blob. */
     read: (sha256: string, range: ByteRange = {}) => readBlob(pool, sha256, range),
     /** Reads all blobs of a single chunk with one query; for many small files. */
@@ -36,10 +45,19 @@ export function createBlobStore(pool: Pool) {
   };
 }
 
-function putBlob(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+/** Large blobs that this process stores. */
+interface Uploads {
+  pool: Pool;
+  /** Each holds a connection for as long as its content is read. */
+  slots: Semaphore;
+  /** By content. */
+  writers: KeyedMutex;
+}
+
+function putBlob(uploads: Uploads, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
   return id.size <= limits.blob.chunkBytes
-    ? putSmall(pool, chunks, id)
-    : putLarge(pool, chunks, id);
+    ? putSmall(uploads.pool, chunks, id)
+    : uploads.writers.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
@@ -60,13 +78,28 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
   );
 }
 
-async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
-  await inTransaction(pool, async (db) => {
-    // Waits for a concurrent writer of the same content. Afterwards its blob exists, or this call
-    // writes it.
-    await db.query(`set local lock_timeout = ${limits.snapshot.timeoutMs}`);
-    await db.query(`set local statement_timeout = ${limits.snapshot.timeoutMs}`);
-    if (!(await claimBlob(db, id))) return;
+/** Waits while another process writes the same content. Afterwards its blob exists, or this one writes it. */
+async function putLarge(
+  { pool, slots }: Uploads,
+  chunks: AsyncIterable<Buffer>,
+  id: BlobId,
+): Promise<void> {
+  const until = performance.now() + limits.snapshot.timeoutMs;
+  while ((await slots.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
+    if (performance.now() > until) throw new Error(`blob ${id.sha256} is still being written`);
+    await sleep(limits.blob.busyPollMs);
+  }
+}
+
+/** `busy`: another process writes the content. Nothing was read yet. */
+async function tryPutLarge(
+  pool: Pool,
+  chunks: AsyncIterable<Buffer>,
+  id: BlobId,
+): Promise<'stored' | 'busy'> {
+  return inTransaction(pool, async (db) => {
+    if (!(await lockContent(db, id))) return 'busy';
+    if (!(await claimBlob(db, id))) return 'stored';
     const check = createCheck(id);
     let idx = 0;
     for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
@@ -74,7 +107,22 @@ async function putLarge(pool: Pool, chunks: AsyncIterable<Buffer>, id: BlobId): 
       idx += 1;
     }
     check.finish();
+    return 'stored';
   });
+}
+
+/**
+ * False if another transaction has the lock; it is released when that one ends. Also raises the
+ * timeouts: the removal of the same blob, which `claimBlob` waits for, may take long.
+ */
+async function lockContent(db: Db, { sha256 }: BlobId): Promise<boolean> {
+  const text = `select pg_try_advisory_xact_lock(hashtextextended('blob ' || $1, 0)) as "isLocked",
+                       set_config('lock_timeout', $2, true), set_config('statement_timeout', $2, true)`;
+  const { rows } = await db.query<{ isLocked: boolean }>(text, [
+    sha256,
+    String(limits.snapshot.timeoutMs),
+  ]);
+  return rows[0]?.isLocked ?? false;
 }
 
 /** The same bytes in pieces of exactly `bytes`, except the last one. */

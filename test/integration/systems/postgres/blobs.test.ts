@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
+import { createDeferred } from '../../../../lib/async/deferred.ts';
+import { withTimeout } from '../../../../lib/async/timeout.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -97,6 +99,51 @@ test.each([100, 2 * chunk + 9])(
     expect((await readAll(id.sha256)).equals(content)).toBe(true);
   },
 );
+
+test('a writer that waits for the same content of another process occupies no connection', async () => {
+  const small = createPool(database.url, { applicationName: 'test-small', max: 2 });
+  const shared = randomBytes(2 * chunk);
+  const gate = createDeferred<true>();
+  async function* gated() {
+    yield shared.subarray(0, chunk);
+    await gate.promise;
+    yield shared.subarray(chunk);
+  }
+  const writing = blobs(second).put(gated(), idOf(shared));
+  await expect.poll(() => second.totalCount - second.idleCount).toBe(1);
+  const { put } = blobs(small);
+  const waiting = Array.from({ length: 5 }, () => put(inPieces(shared, chunk), idOf(shared)));
+  const other = randomBytes(2 * chunk);
+  const stored = withTimeout(5_000, put(inPieces(other, chunk), idOf(other))).then(
+    () => 'stored',
+    () => 'late',
+  );
+  const outcome = await stored;
+  gate.resolve(true);
+  await Promise.all([writing, ...waiting]);
+  expect(outcome).toBe('stored');
+  expect(await rowsOf(idOf(shared).sha256)).toEqual({ blobs: 1, bytes: shared.length });
+  await small.end();
+});
+
+test('large blobs leave half of the connections to other statements', async () => {
+  const small = createPool(database.url, { applicationName: 'test-small', max: 4 });
+  const { put } = blobs(small);
+  const gate = createDeferred<true>();
+  async function* gated(content: Buffer) {
+    yield content.subarray(0, chunk);
+    await gate.promise;
+    yield content.subarray(chunk);
+  }
+  const contents = Array.from({ length: 6 }, () => randomBytes(2 * chunk));
+  const uploads = Promise.all(contents.map((content) => put(gated(content), idOf(content))));
+  await expect.poll(() => small.totalCount - small.idleCount).toBe(2);
+  await Promise.all([small.query('select pg_sleep(0.2)'), small.query('select pg_sleep(0.2)')]);
+  expect(small.totalCount - small.idleCount).toBe(2);
+  gate.resolve(true);
+  await uploads;
+  await small.end();
+});
 
 describe.each([1_000, 2 * chunk])('content of %i bytes with a wrong digest', (size) => {
   const content = randomBytes(size);
