@@ -59,7 +59,6 @@ const logger = createLogger({
 });
 logProcess(logger);
 if (config.failpoint) armFailpoint(config.failpoint, () => process.kill(process.pid, 'SIGKILL'));
-const poolSize = 20;
 const noModelKeyHint =
   'No ANTHROPIC_API_KEY is set on this machine. If no host has one, the offline model answers with made-up text.';
 /** Connections that are open this long after a stop signal are closed. */
@@ -104,7 +103,8 @@ function open() {
   const applicationName = `${instance}-api`;
   if (config.offlineModel) logger.warn({ hint: noModelKeyHint }, 'no_model_key');
   const onError = (err: Error) => logger.warn({ err }, 'connection_lost');
-  const pool = createPool(config.databaseUrl, { applicationName, max: poolSize, onError });
+  const max = config.postgresConnections;
+  const pool = createPool(config.databaseUrl, { applicationName, max, onError });
   const redis = connectRedis({ ...config.redis, name: applicationName, onError });
   const subscriber = createSubscriber(redis, { onError });
   const frameStream = createFrameStream(redis, { instance, subscriber });
@@ -171,7 +171,7 @@ async function startMetrics({ pool, deps }: ReturnType<typeof open>) {
   const { checks } = deps;
   const checkWithinMs = limits.http.readinessTimeoutMs;
   const { count } = createFleetStore(pool, hostThresholds(config.times.hostLostMs).staleMs);
-  metrics?.watch({ pool, checks, checkWithinMs, countFleet: count });
+  metrics?.watch({ pools: [pool], checks, checkWithinMs, countFleet: count });
   return metrics?.serve(config.metrics);
 }
 

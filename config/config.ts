@@ -20,6 +20,7 @@ export function readApiConfig(env: Environment = process.env) {
     ...serviceConfig(read, env),
     host: read.API_HOST,
     port: read.API_PORT,
+    postgresConnections: read.API_POSTGRES_CONNECTIONS,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
     temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
@@ -42,6 +43,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     dataVolume: read.DATA_VOLUME ?? null,
     hostName: read.HOST_NAME,
     capacity: read.HOST_CAPACITY,
+    postgresConnections: read.WORKER_POSTGRES_CONNECTIONS,
     sandboxLimits: {
       spoolBytes: read.SPOOL_MAX_BYTES,
       workspaceBytes: read.WORKSPACE_MAX_BYTES,

@@ -49,6 +49,14 @@ export function wholeNumber({ min, max }: { min: number; max: number }) {
   });
 }
 
+const fewestConnections = 4;
+
+/** Of one process. The reserved ones are not for its ordinary work. */
+export function postgresConnections(reserved: number) {
+  const numbers = wholeNumber({ min: reserved + fewestConnections, max: 1_000 });
+  return numbers.default(limits.postgres.connections);
+}
+
 export function milliseconds(standard: number) {
   return wholeNumber({ min: 1, max: 365 * 24 * 3_600_000 }).default(standard);
 }

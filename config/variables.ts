@@ -24,6 +24,7 @@ import {
   logLevels,
   matching,
   milliseconds,
+  postgresConnections,
   publicUrl,
   wholeNumber,
   yesOrNo,
@@ -154,6 +155,9 @@ export const serviceVariables = {
 
 /** Settings of the API alone. */
 export const apiVariables = {
+  API_POSTGRES_CONNECTIONS: postgresConnections(0).describe(
+    'How many connections to Postgres an API process opens at most. Uploads of large files use at most half of them.',
+  ),
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
     .describe('The URL of the Temporal UI, for links.'),
@@ -178,6 +182,9 @@ export const apiVariables = {
 
 /** Settings of the worker alone. */
 export const workerVariables = {
+  WORKER_POSTGRES_CONNECTIONS: postgresConnections(limits.postgres.reservedByWorker).describe(
+    `How many connections to Postgres the worker opens at most, ${limits.postgres.reservedByWorker} of them for its heartbeat and its leases. Uploads of large files use at most half of the others.`,
+  ),
   DATA_DIR: variable(
     `an absolute path of at most ${dataDirMaxBytes()} bytes, so that socket paths below it stay valid`,
     (text) => (isAbsolute(text) && Buffer.byteLength(text) <= dataDirMaxBytes() ? text : null),

@@ -51,20 +51,15 @@ export type SupervisedHost = ReturnType<typeof buildSupervisor>;
 export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { config, logger, telemetry, metrics, host } = worker;
   const { hostId } = lease;
-  const { pool, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
+  const { pools, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
     connect(config, logger);
+  const { pool, heartbeatPool, leasePool } = pools;
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
   const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
   const now = (): Date => new Date();
-  const common = {
-    hostId,
-    runs,
-    runLogContext: createRunLogContext(runs),
-    frameStream,
-    logger,
-    now,
-  };
+  const runLogContext = createRunLogContext(runs);
+  const common = { hostId, runs, runLogContext, frameStream, logger, now };
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
@@ -73,7 +68,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     dataDir: config.dataDir,
     hostModel: config.hostModel,
     image: config.sandboxImage,
-    frames: instrumentFrames(createFrameStore(pool), telemetry.metrics),
+    frames: instrumentFrames(createFrameStore(pool, leasePool), telemetry.metrics),
     ...sandboxStores(pool, sealer),
     turns,
     modelPrices: config.modelPrices,
@@ -84,9 +79,12 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     newId: randomUUID,
   });
   const { capacity } = config;
-  metrics?.watch({ pool, capacity, countSandboxes: () => supervisor.live().length });
+  const countSandboxes = (): number => supervisor.live().length;
+  metrics?.watch({ pools: pools.all, capacity, countSandboxes });
   const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
-  const fence = createSelfFence({ hostId, times: host, runs, sandboxes, egress, logger });
+  const { activeOnHost } = createRunStore(heartbeatPool, sealer);
+  const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
+  const fence = createSelfFence({ ...fenced, times: host });
   return {
     fence,
     healthMonitor,
@@ -94,7 +92,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     supervisor,
     ...registrationOf(worker, {
       lease,
-      pool,
+      pool: heartbeatPool,
       lastHealth: healthMonitor.last,
       onRenewed: [fence.renewed, renewed],
     }),

@@ -5,8 +5,9 @@ import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import type { Sealer } from '../systems/postgres/admission/seal.ts';
-import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
+import type { Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
+import { openWorkerPools } from '../systems/postgres/client/worker-pools.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
@@ -20,9 +21,6 @@ import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { createHostHealthMonitor } from './host/health.ts';
 
-/** Database connections for a tail per sandbox, some activities and the reconciler. */
-const poolSize = 20;
-
 /** Opens the connections to all systems but Temporal. None of the systems has to be available yet. */
 export function connect(config: WorkerConfig, logger: Logger) {
   const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
@@ -30,16 +28,17 @@ export function connect(config: WorkerConfig, logger: Logger) {
   const data = { dir: config.dataDir, volume: config.dataVolume };
   const onError = (error: Error): void => logger.warn({ err: error }, 'connection_lost');
   const redis = connectRedis({ ...config.redis, name, onError });
-  const pool = createPool(config.databaseUrl, { applicationName: name, max: poolSize, onError });
+  const { databaseUrl, postgresConnections: connections } = config;
+  const pools = openWorkerPools(databaseUrl, { applicationName: name, connections, onError });
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
-  const clockAheadMs = () => clockAheadOfPostgres(pool);
+  const clockAheadMs = () => clockAheadOfPostgres(pools.pool);
   const subscriber = createSubscriber(redis, { onError });
   const egress = createEgress({ modelUpstream: config.modelUpstream, ...config.egress });
   return {
     frameStream: createFrameStream(redis, { instance, subscriber }),
     presence: createPresence(redis, { instance }),
     notifications: createNotifications(redis, { instance, subscriber }),
-    pool,
+    pools,
     sandboxes: docker.sandboxes,
     healthMonitor: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
     egress,
@@ -47,7 +46,7 @@ export function connect(config: WorkerConfig, logger: Logger) {
       await egress.close();
       subscriber.close();
       redis.disconnect();
-      await pool.end();
+      await pools.end();
     },
   };
 }

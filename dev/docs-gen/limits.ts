@@ -111,7 +111,9 @@ change some of these values.
 | host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
 | Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
-| Postgres connections | each API process and each worker | up to 20; up to 4 stay open when idle |
+| Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to 4 stay open when idle |
+| | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |
+| | all processes | \`max_connections\` of Postgres; \`flowrun doctor\` compares it with the sum over all hosts, one API process per address, and the open connections of other programs |
 | Redis memory | a run | up to ${bytes(limits.replay.bufferBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end |
 
 API processes share nothing but the stores, so any number can run behind one address. Each worker is

@@ -7,12 +7,12 @@ import {
   createRegistry,
   type DependencyChecks,
   exportDependencies,
-  exportPool,
+  exportPools,
 } from './process-metrics.ts';
 import { type MetricsAddress, serveMetrics } from './server.ts';
 
 interface WatchedApi {
-  pool: CountedPool;
+  pools: readonly CountedPool[];
   checks: DependencyChecks;
   checkWithinMs: number;
   countFleet: () => Promise<FleetNumbers>;
@@ -26,8 +26,8 @@ export function createApiMetrics(codes: readonly string[]) {
     ...createAdmissionMetrics(registry),
     ...createStreamMetrics(registry),
     ...createLogMetrics(registry),
-    watch({ pool, checks, checkWithinMs, countFleet }: WatchedApi): void {
-      exportPool(registry, pool);
+    watch({ pools, checks, checkWithinMs, countFleet }: WatchedApi): void {
+      exportPools(registry, pools);
       exportDependencies(registry, checks, checkWithinMs);
       exportFleet(registry, countFleet);
     },

@@ -51,16 +51,27 @@ export interface CountedPool {
 }
 
 /** Counted at each scrape. */
-export function exportPool(registry: Registry, pool: CountedPool): void {
+export function exportPools(registry: Registry, pools: readonly CountedPool[]): void {
+  const sum = (count: (pool: CountedPool) => number): number =>
+    pools.reduce((total, pool) => total + count(pool), 0);
   const connections = new Gauge({
     name: 'flowrun_postgres_connections',
     help: 'Connections of this process to Postgres. waiting: queries that wait for a connection.',
     labelNames: ['state'],
     registers: [],
     collect() {
-      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
-      this.set({ state: 'idle' }, pool.idleCount);
-      this.set({ state: 'waiting' }, pool.waitingCount);
+      this.set(
+        { state: 'busy' },
+        sum((pool) => pool.totalCount - pool.idleCount),
+      );
+      this.set(
+        { state: 'idle' },
+        sum((pool) => pool.idleCount),
+      );
+      this.set(
+        { state: 'waiting' },
+        sum((pool) => pool.waitingCount),
+      );
     },
   });
   registry.registerMetric(connections);

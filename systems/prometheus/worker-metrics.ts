@@ -6,7 +6,7 @@ import {
   callSeconds,
   createLogMetrics,
   createRegistry,
-  exportPool,
+  exportPools,
   runSeconds,
   waitSeconds,
 } from './process-metrics.ts';
@@ -22,8 +22,8 @@ export function createWorkerMetrics() {
     ...createWebhookMetrics(registry),
     ...createModelMetrics(registry),
     ...createLogMetrics(registry),
-    watch({ pool, ...slots }: { pool: CountedPool } & HostSlots): void {
-      exportPool(registry, pool);
+    watch({ pools, ...slots }: { pools: readonly CountedPool[] } & HostSlots): void {
+      exportPools(registry, pools);
       exportSlots(registry, slots);
     },
     serve: (at: MetricsAddress) => serveMetrics(registry, at),

@@ -24,12 +24,15 @@ const statementMs = 30_000;
 /** For statements outside `inTransaction`, which states the level itself; see transaction.ts. */
 const isolation = '-c default_transaction_isolation=read\\ committed';
 
+const defaultMax = 10;
+
 export function createPool(url: string, options: PoolOptions): Pool {
+  const max = options.max ?? defaultMax;
   const pool = new pg.Pool({
     connectionString: url,
     application_name: options.applicationName,
-    max: options.max ?? 10,
-    min: keptOpen,
+    max,
+    min: Math.min(keptOpen, max),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     connectionTimeoutMillis: 10_000,

@@ -8,14 +8,17 @@ import { readProgressOfRuns, readRunProgress } from './run-progress.ts';
 
 export type FrameStore = ReturnType<typeof createFrameStore>;
 
-/** The log of a run: its frames, how far its spool was read, and who may write. */
-export function createFrameStore(pool: Pool) {
+/**
+ * The log of a run: its frames, how far its spool was read, and who may write. With a
+ * separate pool, leases never wait for other work.
+ */
+export function createFrameStore(pool: Pool, leasePool: Pool = pool) {
   return {
     /** Null if another owner holds it or the run has ended. */
     takeLease: (runId: string, owner: string, leaseMs: number) =>
-      takeLease(pool, { runId, owner, leaseMs }),
+      takeLease(leasePool, { runId, owner, leaseMs }),
     renewLease: (runId: string, token: number, leaseMs: number) =>
-      renewLease(pool, { runId, token, leaseMs }),
+      renewLease(leasePool, { runId, token, leaseMs }),
     beginGeneration: (runId: string, token: number, generation: number) =>
       beginGeneration(pool, { runId, token, generation }),
     append: (batch: Batch, chat: ChatUpdate = {}) =>

@@ -49,6 +49,7 @@ describe('an error names the invalid settings, but no value', () => {
     ['DOCKER_HOST', '/var/run/canary.sock'],
     ['SANDBOX_RUNTIME', 'canary'],
     ['HOST_CAPACITY', '-1'],
+    ['WORKER_POSTGRES_CONNECTIONS', '7'],
     ['WEBHOOK_CA_FILE', 'canary.crt'],
     ['WEBHOOK_ALLOW_PRIVATE', '10.0.0.0'],
     ['WEBHOOK_ALLOW_PRIVATE', '10.0.0.0/33'],

@@ -106,6 +106,8 @@ describe('a configuration', () => {
       API_PORT: '80',
       PUBLIC_URL: 'https://flows.example/',
       HOST_CAPACITY: '4',
+      API_POSTGRES_CONNECTIONS: '7',
+      WORKER_POSTGRES_CONNECTIONS: '9',
       HOST_NAME: 'rack 7',
       SANDBOX_RUNTIME: 'runsc',
       TEMPORAL_NAMESPACE: 'flows',
@@ -122,6 +124,7 @@ describe('a configuration', () => {
     expect(readApiConfig(settings)).toMatchObject({
       host: '0.0.0.0',
       port: 80,
+      postgresConnections: 7,
       publicUrl: 'https://flows.example',
       failpoint: 'chat.stored',
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
@@ -132,6 +135,7 @@ describe('a configuration', () => {
     expect(readWorkerConfig(settings)).toMatchObject({
       instance: 'test-1',
       capacity: 4,
+      postgresConnections: 9,
       hostName: 'rack 7',
       sandboxRuntime: 'runsc',
       webhook: { caFile: '/etc/ca.crt' },

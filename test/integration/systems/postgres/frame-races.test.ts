@@ -118,7 +118,7 @@ test('while the server ends connections every line is stored once, in order', as
 
 test('of forty writers at the same offset one stores its batch, and the others learn of it', async () => {
   const runId = await newRunId();
-  const [store] = pools.map(createFrameStore);
+  const [store] = pools.map((pool) => createFrameStore(pool));
   const lease = await store?.takeLease(runId, 'host', 60_000);
   const batch = { runId, token: lease?.token ?? 0, generation: 1, fromOffset: 0, toOffset: 3 };
   const same = { ...batch, frames: [lineAt(0), lineAt(1)], facts: {} };

@@ -1,0 +1,96 @@
+// A worker that uploads many files at once keeps its heartbeat and its leases.
+
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readWorkerConfig } from '../../../../config/config.ts';
+import { hostThresholds } from '../../../../core/hosts/host-thresholds.ts';
+import { limits } from '../../../../core/limits.ts';
+import { createDeferred } from '../../../../lib/async/deferred.ts';
+import { withTimeout } from '../../../../lib/async/timeout.ts';
+import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { buildSupervisor } from '../../../../worker/build-supervisor.ts';
+import { noopMetrics } from '../../../../worker/instrumentation.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
+
+let database: TestDatabase;
+let dataDir: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataDir = mkdtempSync(join(tmpdir(), 'pools-'));
+});
+afterAll(async () => {
+  await database?.drop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** The parts of a worker, without its loops. */
+function buildWorker() {
+  const logger = pino({ level: 'silent' });
+  const config = readWorkerConfig({
+    DATABASE_URL: database.url,
+    REDIS_URL: stackEnv.redisUrl,
+    TEMPORAL_ADDRESS: stackEnv.temporalAddress,
+    DOCKER_HOST: stackEnv.dockerHost,
+    SANDBOX_IMAGE: stackEnv.scriptedImage,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    INSTANCE: `t-${randomUUID().slice(0, 8)}`,
+    DATA_DIR: dataDir,
+    OFFLINE_MODEL: 'no',
+  });
+  const worker = {
+    config,
+    logger,
+    metrics: null,
+    telemetry: { metrics: noopMetrics, logger },
+    host: hostThresholds(config.times.hostLostMs),
+    stopWithError: () => expect.unreachable(),
+  };
+  return buildSupervisor(worker, { hostId: 'uploading', owner: 'test' });
+}
+
+/** Sends its first chunk at once, and the rest when the gate opens. */
+async function* gated(content: Buffer, gate: Promise<unknown>): AsyncGenerator<Buffer> {
+  yield content.subarray(0, limits.blob.chunkBytes);
+  await gate;
+  yield content.subarray(limits.blob.chunkBytes);
+}
+
+test('forty uploads that stall delay neither the heartbeat nor other statements', async () => {
+  const local = buildWorker();
+  const { hosts, host } = local.heartbeat;
+  const { pool } = local.common;
+  const blobs = createBlobStore(pool);
+  const gate = createDeferred<true>();
+  const uploads = Array.from({ length: 40 }, () => {
+    const content = randomBytes(limits.blob.chunkBytes + 1);
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    return blobs.put(gated(content, gate.promise), { sha256, size: content.length });
+  });
+  const settled = Promise.allSettled(uploads);
+  await expect.poll(() => pool.totalCount - pool.idleCount).toBeGreaterThanOrEqual(8);
+  const from = performance.now();
+  const heartbeat = await hosts.renew(host).then(
+    () => 'renewed',
+    (error: Error) => error.message,
+  );
+  const tookMs = performance.now() - from;
+  console.log(`heartbeat: ${heartbeat} after ${Math.round(tookMs)} ms`);
+  const statement = await withTimeout(2_000, pool.query('select 1')).then(
+    () => 'answered',
+    () => 'late',
+  );
+  gate.resolve(true);
+  const stored = (await settled).filter(({ status }) => status === 'fulfilled');
+  await local.close();
+  expect({ heartbeat, statement, stored: stored.length }).toEqual({
+    heartbeat: 'renewed',
+    statement: 'answered',
+    stored: 40,
+  });
+  expect(tookMs).toBeLessThan(2_000);
+}, 60_000);
