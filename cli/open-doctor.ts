@@ -5,6 +5,7 @@ import type { RedisConfig } from '../config/redis-config.ts';
 import { openDocker } from '../systems/docker/open-docker.ts';
 import { canOpenSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
+import { readConnectionUse } from '../systems/postgres/client/connection-use.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
@@ -73,13 +74,14 @@ async function diagnoseTls(
   return failure && tlsProblem(store, failure, target.tls);
 }
 
-function onPostgres(pool: Pool, { encryptionKey }: DoctorConfig) {
+function onPostgres(pool: Pool, { encryptionKey, instance }: DoctorConfig) {
   const sealer = createSealer(encryptionKey);
   return {
     postgres: {
       version: () => postgresVersion(pool),
       schema: () => schemaState(pool),
       clockAheadMs: () => clockAheadOfPostgres(pool),
+      connectionUse: () => readConnectionUse(pool, instance),
       opensSecrets: () => canOpenSecrets(pool, sealer),
     },
     hosts: createHostStore(pool),

@@ -5,13 +5,15 @@ import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { publicUrlOf } from './variable-types.ts';
-import { serviceVariables, workerVariables } from './variables.ts';
+import { apiVariables, serviceVariables, workerVariables } from './variables.ts';
 
 /** Settings of the doctor; null if not configured here. */
 export interface DoctorConfig {
   instance: string;
   databaseUrl: string;
   encryptionKey: Buffer;
+  /** The connections of one API process to Postgres. */
+  apiConnections: number;
   publicUrl: string;
   redis: RedisConfig | null;
   temporal: TemporalConfig | null;
@@ -39,6 +41,7 @@ const needed = {
   PUBLIC_URL: serviceVariables.PUBLIC_URL,
   API_HOST: serviceVariables.API_HOST,
   API_PORT: serviceVariables.API_PORT,
+  API_POSTGRES_CONNECTIONS: apiVariables.API_POSTGRES_CONNECTIONS,
   RECONCILE_EVERY_MS: serviceVariables.RECONCILE_EVERY_MS,
   HOST_LOST_MS: serviceVariables.HOST_LOST_MS,
   NO_CAPACITY_TIMEOUT_MS: serviceVariables.NO_CAPACITY_TIMEOUT_MS,
@@ -62,6 +65,7 @@ export function readDoctorConfig(own: Environment = process.env): Readonly<Docto
     instance: read.INSTANCE,
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
+    apiConnections: read.API_POSTGRES_CONNECTIONS,
     publicUrl: publicUrlOf(read),
     redis:
       read.REDIS_URL === undefined ? null : redisConfig({ ...read, REDIS_URL: read.REDIS_URL }),

@@ -1,4 +1,5 @@
 import { apiCheck } from './checks/api.ts';
+import { connectionsCheck } from './checks/connections.ts';
 import { containersCheck } from './checks/containers.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
 import { hostsCheck } from './checks/hosts.ts';
@@ -25,6 +26,7 @@ export const checks: Check[] = [
   workersCheck,
   searchAttributesCheck,
   hostsCheck,
+  connectionsCheck,
   dockerCheck,
   imageCheck,
   runtimeCheck,

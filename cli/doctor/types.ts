@@ -2,6 +2,7 @@ import type { DoctorConfig } from '../../config/doctor-config.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
+import type { ConnectionUse } from '../../systems/postgres/client/connection-use.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type {
@@ -77,6 +78,7 @@ export interface DoctorContext {
     version(): Promise<string>;
     schema(): Promise<SchemaState>;
     clockAheadMs(): Promise<number>;
+    connectionUse(): Promise<ConnectionUse>;
     /** Null if nothing has been encrypted yet. */
     opensSecrets(): Promise<boolean | null>;
   };

@@ -23,6 +23,8 @@ export interface HostHealth {
   diskFreeInodes: number | null;
   /** Against the clock of Postgres; null if it did not answer. */
   clockAheadMs: number | null;
+  /** How many connections to Postgres its worker opens at most. */
+  postgresConnections: number;
   /** Retention times of its worker. */
   retention: RetentionTimes;
 }

@@ -9,7 +9,7 @@ import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Docker } from '../../systems/docker/open-docker.ts';
 
 interface HostHealthDeps {
-  config: Pick<HostHealth, 'instance' | 'retention'> &
+  config: Pick<HostHealth, 'instance' | 'retention' | 'postgresConnections'> &
     Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
   /** This process's clock minus Postgres's. */
@@ -65,6 +65,7 @@ async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
     ...engine,
     instance: deps.config.instance,
     retention: deps.config.retention,
+    postgresConnections: deps.config.postgresConnections,
     image: deps.config.sandboxImage,
     runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,

@@ -15,6 +15,7 @@ const { fixture, api } = useApi();
 
 const report: HostHealth = {
   instance: 'box-internal',
+  postgresConnections: 20,
   retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },
   engineVersion: '28.1.0',
   engineProblem: null,

@@ -26,6 +26,7 @@ const well: HostHealth = {
   diskTotalBytes: 90 * 1024 ** 3,
   diskFreeInodes: 5_000_000,
   clockAheadMs: 0,
+  postgresConnections: 20,
   retention: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
 };
 let database: TestDatabase;
@@ -145,3 +146,19 @@ test('reports an INSTANCE that differs from the hosts in the database', async ()
   const { about } = await doctor();
   expect(about('other_instance')).toMatch(/instance theirs, but INSTANCE is t-.*Set INSTANCE/);
 });
+
+test('reports that the processes may open more connections than Postgres allows', async () => {
+  await host('a', { postgresConnections: 6 });
+  expect((await doctor()).of('connections')).toMatchObject({
+    state: 'ok',
+    facts: ['APIs: 1, workers: 1: up to 26', expect.stringMatching(/^others: \d+$/), allowed],
+  });
+  await host('b', { postgresConnections: 900 });
+  expect((await doctor()).about('connections_short')).toMatch(
+    /may open 926 connections .*APIs: 1, workers: 2.*Raise max_connections.*WORKER_POSTGRES_CONN/,
+  );
+  await createHostStore(database.pool).markStopped('b');
+  expect((await doctor()).of('connections').state).toBe('ok');
+});
+
+const allowed = expect.stringMatching(/^\d+ allowed$/);

@@ -23,7 +23,14 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
   let log = '';
   const logger = pino({}, { write: (line) => void (log += line) });
   const healthMonitor = createHostHealthMonitor({
-    config: { instance: 'report', dataDir: '/tmp', sandboxImage, sandboxRuntime, retention },
+    config: {
+      instance: 'report',
+      dataDir: '/tmp',
+      sandboxImage,
+      sandboxRuntime,
+      retention,
+      postgresConnections: 12,
+    },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
@@ -43,6 +50,7 @@ test('a healthy host reports it', async () => {
   expect(await firstReport({ clockAheadMs: async () => 1_234 })).toEqual({
     instance: 'report',
     retention,
+    postgresConnections: 12,
     engineVersion: expect.stringMatching(/^\d+\./),
     engineProblem: null,
     image: stackEnv.sandboxImage,
