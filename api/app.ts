@@ -9,10 +9,10 @@ import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
+import { jsonBody } from './http/bodies/json-body.ts';
 import { cors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
-import { jsonBody } from './http/json-body.ts';
 import { landingPage } from './http/landing-page.ts';
 import { handleNodeRejections, nodeHttpOptions } from './http/node-http-errors.ts';
 import { checkPathIds, handleUnknownPaths } from './http/not-found.ts';
@@ -27,6 +27,7 @@ import { requestLog } from './http/request-log.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { routeTable } from './http/route-table.ts';
 import { validatorCompiler } from './http/validation.ts';
+import { writeDeadline } from './http/write-deadline.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
@@ -85,6 +86,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   handleUnknownPaths(app);
   checkPathIds(app);
   jsonBody(app);
+  writeDeadline(app);
 
   await registerOpenApi(app, deps.publicUrl);
   triggerRun(app, deps, startRun);

@@ -21,6 +21,10 @@ export const limits = {
     requestTimeoutMs: 30 * secondMs,
     headersTimeoutMs: 15 * secondMs,
     connectionsMax: 10_000,
+    /** A client that takes nothing of its answer for this long is disconnected. */
+    stallMs: 10 * secondMs,
+    /** Large answers are written in slices of this size. */
+    answerSliceBytes: 64 * kiB,
     reportedIssuesMax: 5,
     reportedFieldMaxChars: 100,
     readinessTimeoutMs: 2 * secondMs,

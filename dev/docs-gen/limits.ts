@@ -64,6 +64,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
   ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
+  ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],
   [
     'Open streams',
     `${limits.stream.perKey} per key, ${count(limits.stream.perProject)} per project`,

@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
+import { jsonBody } from '../../../api/http/bodies/json-body.ts';
 import { sendError } from '../../../api/http/error-handlers.ts';
-import { jsonBody } from '../../../api/http/json-body.ts';
 import { limits } from '../../../core/limits.ts';
 
 const { depthMax, valuesMax } = limits.http.json;

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isWithinJsonBounds } from '../../core/json-bounds.ts';
-import { limits } from '../../core/limits.ts';
-import type { App } from '../app-types.ts';
-import { invalid } from '../errors.ts';
+import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
+import { limits } from '../../../core/limits.ts';
+import type { App } from '../../app-types.ts';
+import { invalid } from '../../errors.ts';
 
 /** Accepts JSON in UTF-8 only. An empty body of any type counts as `{}`. */
 export function jsonBody(app: App): void {

@@ -1,0 +1,35 @@
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
+import { output, triggerRun } from './log-writer.ts';
+import { useTenant } from './use-api.ts';
+
+const { fixture, api, tenant, call } = useTenant();
+
+test('disconnects clients that read nothing of a large answer, and answers others meanwhile', async () => {
+  const log = await triggerRun(fixture, { url: api.url, ...tenant });
+  for (let frame = 0; frame < 12; frame += 1) await log.write([output('x'.repeat(1024 ** 2))]);
+  const path = `/api/v1/runs/${log.runId}/logs?format=structured&channel=all`;
+  const closed = Array.from({ length: 10 }, () => askWithoutReading(path));
+  await expect.poll(openSockets).toBeGreaterThanOrEqual(closed.length);
+  const whole = await call(path);
+  expect(whole.json.data.entries).toHaveLength(12);
+  expect(whole.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
+  await expect.poll(openSockets, { timeout: 2 * limits.http.stallMs }).toBe(0);
+  expect(api.log()).not.toMatch(/request_failed|request_hook_failed/);
+}, 60_000);
+
+function askWithoutReading(path: string): void {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause();
+  onTestFinished(() => void socket.destroy());
+  const key = `authorization: Bearer ${tenant.key}\r\n`;
+  socket.on('error', () => undefined).write(`GET ${path} HTTP/1.1\r\nhost: a\r\n${key}\r\n`);
+}
+
+/** Connections, without the keep-alive ones. */
+function openSockets(): Promise<number> {
+  api.app.server.closeIdleConnections();
+  return new Promise((resolve, reject) => {
+    api.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+  });
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import type { App } from '../../../api/app-types.ts';
+import { writeDeadline } from '../../../api/http/write-deadline.ts';
+
+const stallMs = 400;
+const large = 'x'.repeat(24 * 1024 ** 2);
+
+/** A server, and a function that sends it requests without reading the answers. */
+async function startServer() {
+  const app: App = Fastify();
+  onTestFinished(() => app.close());
+  writeDeadline(app, stallMs);
+  app.get('/text', async () => large);
+  app.get('/blob', (_request, reply) => reply.send(Readable.from([Buffer.from(large)])));
+  app.get('/slow-source', (_request, reply) => reply.send(Readable.from(slowly())));
+  app.get('/slow', async () => {
+    await sleep(3 * stallMs);
+    return 'late';
+  });
+  app.get('/small', async () => 'small');
+  await app.listen({ port: 0 });
+  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  const send = (...paths: string[]): Socket => {
+    const socket = connect(port).pause();
+    onTestFinished(() => void socket.destroy());
+    const heads = paths.map((path, n) => {
+      const connection = n === paths.length - 1 ? 'connection: close\r\n' : '';
+      return `GET ${path} HTTP/1.1\r\nhost: a\r\n${connection}\r\n`;
+    });
+    socket.on('error', () => undefined).write(heads.join(''));
+    return socket;
+  };
+  const sockets = () =>
+    new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+  return { send, sockets };
+}
+
+async function* slowly() {
+  for (const part of ['a', 'b', 'c']) {
+    await sleep(1.5 * stallMs);
+    yield Buffer.from(part);
+  }
+}
+
+/** Reads to the end; after each chunk it waits. */
+async function read(socket: Socket, pauseMs: number): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of socket as AsyncIterable<Buffer>) {
+    parts.push(part);
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+test.each(['/text', '/blob'])('disconnects a peer that does not read %s', async (path) => {
+  const { send, sockets } = await startServer();
+  await once(send(path), 'connect');
+  await expect.poll(sockets).toBe(1);
+  await expect.poll(sockets, { timeout: 5 * stallMs }).toBe(0);
+});
+
+test.each(['/text', '/blob'])('serves all of %s to a peer that reads slowly', async (path) => {
+  const { send } = await startServer();
+  const text = await read(send(path), 5);
+  expect(text.length - text.indexOf('\r\n\r\n')).toBeGreaterThan(large.length);
+});
+
+test('waits for a slow source and a slow handler', async () => {
+  const { send } = await startServer();
+  const answers = await Promise.all([
+    read(send('/slow-source'), 0),
+    read(send('/slow', '/small'), 0),
+  ]);
+  expect(answers[0]).toMatch(/a\r\n.*b\r\n.*c\r\n/s);
+  expect(answers[1]).toMatch(/late.*small/s);
+});
