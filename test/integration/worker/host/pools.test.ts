@@ -11,7 +11,9 @@ import { hostThresholds } from '../../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { withTimeout } from '../../../../lib/async/timeout.ts';
+import { openWorkerPools } from '../../../../systems/postgres/client/worker-pools.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
+import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import { buildSupervisor } from '../../../../worker/build-supervisor.ts';
 import { noopMetrics } from '../../../../worker/instrumentation.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -94,3 +96,42 @@ test('forty uploads that stall delay neither the heartbeat nor other statements'
   });
   expect(tookMs).toBeLessThan(2_000);
 }, 60_000);
+
+test('statements that occupy the whole pool delay neither the heartbeat nor a lease', async () => {
+  const local = buildWorker();
+  const { hosts, host } = local.heartbeat;
+  const { pool } = local.common;
+  const { leasePool, end } = openWorkerPools(database.url, {
+    applicationName: 'test-leases',
+    connections: 8,
+    onError: () => undefined,
+  });
+  const frames = createFrameStore(pool, leasePool);
+  const busy = Array.from({ length: pool.options.max }, () => pool.query('select pg_sleep(4)'));
+  await expect.poll(() => pool.totalCount - pool.idleCount).toBe(pool.options.max);
+  const from = performance.now();
+  expect(await hosts.renew(host)).not.toBeNull();
+  expect(await frames.renewLease(randomUUID(), 1, 15_000)).toBe(false);
+  expect(await frames.takeLease(randomUUID(), 'test', 15_000)).toBeNull();
+  expect(performance.now() - from).toBeLessThan(2_000);
+  await Promise.all(busy);
+  await Promise.all([local.close(), end()]);
+});
+
+test('a worker opens no more connections than its setting allows', async () => {
+  const pools = openWorkerPools(database.url, {
+    applicationName: 'test-total',
+    connections: 8,
+    onError: () => undefined,
+  });
+  const used = pools.all.flatMap((pool) =>
+    Array.from({ length: 10 }, () => pool.query('select pg_sleep(0.1)')),
+  );
+  await expect.poll(() => pools.pool.waitingCount).toBeGreaterThan(0);
+  const text = 'select count(*)::int as open from pg_stat_activity where application_name = $1';
+  await expect
+    .poll(async () => (await database.pool.query(text, ['test-total'])).rows[0]?.open)
+    .toBe(8);
+  await Promise.all(used);
+  await pools.end();
+});

@@ -1,0 +1,170 @@
+// Stores a blob in one transaction; it is readable once it is complete. Of several writers of the same
+// content one writes; the others wait without a connection and then find it. Large blobs use at most
+// half of the pool, so that uploads leave connections to other work.
+
+import { createHash } from 'node:crypto';
+import type { QueryConfig } from 'pg';
+import { limits } from '../../../core/limits.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
+import { createSemaphore, type Semaphore } from '../../../lib/async/semaphore.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inTransaction } from '../client/transaction.ts';
+
+export interface BlobId {
+  /** Hex. */
+  sha256: string;
+  size: number;
+}
+
+/** Large blobs that this process stores. */
+interface Uploads {
+  pool: Pool;
+  /** Each holds a connection for as long as its content is read. */
+  slots: Semaphore;
+  /** By content. */
+  writers: KeyedMutex;
+}
+
+/** One per pool. */
+export const createUploads = (pool: Pool): Uploads => ({
+  pool,
+  slots: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
+  writers: createKeyedMutex(),
+});
+
+export function putBlob(
+  uploads: Uploads,
+  chunks: AsyncIterable<Buffer>,
+  id: BlobId,
+): Promise<void> {
+  return id.size <= limits.blob.chunkBytes
+    ? putSmall(uploads.pool, chunks, id)
+    : uploads.writers.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
+}
+
+/** An existing blob gets a new age, because unreferenced blobs are collected by age. */
+const claim = `insert into blobs (sha256, size) values ($1, $2)
+  on conflict (sha256) do update set created_at = excluded.created_at`;
+
+async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+  const check = createCheck(id);
+  const parts: Buffer[] = [];
+  for await (const part of chunks) parts.push(check.add(part));
+  check.finish();
+  await db.query(
+    `with made as (
+       ${claim} returning sha256, xmax = 0 as is_new
+     )
+     insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made where is_new`,
+    [Buffer.from(id.sha256, 'hex'), id.size, Buffer.concat(parts)],
+  );
+}
+
+/** Waits while another process writes the same content. Afterwards its blob exists, or this one writes it. */
+async function putLarge(
+  { pool, slots }: Uploads,
+  chunks: AsyncIterable<Buffer>,
+  id: BlobId,
+): Promise<void> {
+  const until = performance.now() + limits.snapshot.timeoutMs;
+  while ((await slots.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
+    if (performance.now() > until) throw new Error(`blob ${id.sha256} is still being written`);
+    await sleep(limits.blob.busyPollMs);
+  }
+}
+
+/** `busy`: another process writes the content. Nothing was read yet. */
+async function tryPutLarge(
+  pool: Pool,
+  chunks: AsyncIterable<Buffer>,
+  id: BlobId,
+): Promise<'stored' | 'busy'> {
+  return inTransaction(pool, async (db) => {
+    if (!(await lockContent(db, id))) return (await touchBlob(db, id)) ? 'stored' : 'busy';
+    if (!(await claimBlob(db, id))) return 'stored';
+    const check = createCheck(id);
+    let idx = 0;
+    for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
+      await insertChunk(db, id, { idx, data: check.add(chunk) });
+      idx += 1;
+    }
+    check.finish();
+    return 'stored';
+  });
+}
+
+/**
+ * False if another transaction has the lock; it is released when that one ends. Also raises the
+ * timeouts: the removal of the same blob, which `claimBlob` waits for, may take long.
+ */
+async function lockContent(db: Db, { sha256 }: BlobId): Promise<boolean> {
+  const text = `select pg_try_advisory_xact_lock(hashtextextended('blob ' || $1, 0)) as "isLocked",
+                       set_config('lock_timeout', $2, true), set_config('statement_timeout', $2, true)`;
+  const { rows } = await db.query<{ isLocked: boolean }>(text, [
+    sha256,
+    String(limits.snapshot.timeoutMs),
+  ]);
+  return rows[0]?.isLocked ?? false;
+}
+
+/** False if there is no such blob, or if another transaction has not committed it yet. */
+async function touchBlob(db: Db, { sha256 }: BlobId): Promise<boolean> {
+  const text = 'update blobs set created_at = default where sha256 = $1';
+  const { rowCount } = await db.query(text, [Buffer.from(sha256, 'hex')]);
+  return rowCount === 1;
+}
+
+/** The same bytes in pieces of exactly `bytes`, except the last one. */
+async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
+  for await (const chunk of chunks) {
+    buffered.push(chunk);
+    bufferedBytes += chunk.length;
+    if (bufferedBytes < bytes) continue;
+    let rest = Buffer.concat(buffered, bufferedBytes);
+    for (; rest.length >= bytes; rest = rest.subarray(bytes)) yield rest.subarray(0, bytes);
+    buffered = [rest];
+    bufferedBytes = rest.length;
+  }
+  if (bufferedBytes > 0) yield Buffer.concat(buffered, bufferedBytes);
+}
+
+/** The timeout of a single query, which the types of pg lack. */
+type QueryWithTimeout = QueryConfig & { query_timeout: number };
+
+async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
+  const text = `${claim} returning xmax = 0 as "isNew"`;
+  const values = [Buffer.from(sha256, 'hex'), size];
+  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
+  const { rows } = await db.query<{ isNew: boolean }>(query);
+  return rows[0]?.isNew ?? false;
+}
+
+async function insertChunk(
+  db: Db,
+  { sha256 }: BlobId,
+  { idx, data }: { idx: number; data: Buffer },
+): Promise<void> {
+  const text = 'insert into blob_chunks (sha256, idx, data) values ($1, $2, $3)';
+  await db.query(text, [Buffer.from(sha256, 'hex'), idx, data]);
+}
+
+/** A file may change while it is read; the stored content always matches its id. */
+function createCheck(id: BlobId) {
+  const hash = createHash('sha256');
+  let size = 0;
+  return {
+    add(part: Buffer): Buffer {
+      size += part.length;
+      if (size > id.size) throw new Error(`blob ${id.sha256} is longer than ${id.size} bytes`);
+      hash.update(part);
+      return part;
+    },
+    finish(): void {
+      if (size !== id.size) throw new Error(`blob ${id.sha256} ended after ${size} bytes`);
+      if (hash.digest('hex') !== id.sha256) throw new Error(`blob ${id.sha256} has other content`);
+    },
+  };
+}
