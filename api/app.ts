@@ -48,6 +48,7 @@ import { createRunEndWaiter } from './runs/run-end-waiter.ts';
 import { createStartRun } from './runs/start-run.ts';
 import { createWorkflowClient } from './runs/workflow-client.ts';
 import { sessions } from './sessions/routes/sessions.ts';
+import { createTurnWaiter } from './sessions/turn-waiter.ts';
 import { streamRun } from './stream/stream-run.ts';
 import { createStreams } from './stream/streams.ts';
 
@@ -60,6 +61,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   // Every waiting request adds a listener: more than ten are not a leak.
   setMaxListeners(0, closing.signal);
   const waitForEnd = createRunEndWaiter(deps, closing.signal);
+  const waitForTurnEnd = createTurnWaiter(deps, closing.signal);
   const startRun = createStartRun(deps, { workflows, waitForEnd, closing: closing.signal });
   const { usage, lastUsed } = createKeyWriters(deps);
   app.addHook('preClose', async () => {
@@ -102,7 +104,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   retryRun(app, deps, startRun);
   deleteRun(app, deps, workflows);
   postMessage(app);
-  sessions(app, deps, { workflows, closing: closing.signal });
+  sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
   listFlows(app, deps);
   operatorApi(app, deps, { guard: operatorGuard, startRun });
   openapi(app);

@@ -86,7 +86,7 @@ export interface ApiDeps {
     | 'currentMessage'
     | 'withdraw'
     | 'markSignalled'
-    | 'end'
+    | 'ends'
     | 'position'
   >;
   presence: Pick<Presence, 'touch'>;

@@ -20,7 +20,7 @@ import { findOrCreateSession } from '../find-or-create-session.ts';
 import { loadSession } from '../load-session.ts';
 import { sendMessage } from '../send-message.ts';
 import { chatBody, messageQueued, turnAnswer } from '../session-schema.ts';
-import { currentPosition, waitForTurnEnd } from '../turn-waiter.ts';
+import { currentPosition, type WaitForTurnEnd } from '../turn-waiter.ts';
 
 const schema = {
   operationId: 'chat',
@@ -42,8 +42,9 @@ const schema = {
 export function chat(
   app: App,
   deps: ApiDeps,
-  { workflows, closing }: { workflows: WorkflowClient; closing: AbortSignal },
+  calls: { workflows: WorkflowClient; waitForTurnEnd: WaitForTurnEnd; closing: AbortSignal },
 ): void {
+  const { workflows, closing } = calls;
   const url = '/api/v1/flows/:flowId/chat';
   app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
     const { message: text, stream = true, sessionId } = request.body;
@@ -65,7 +66,7 @@ export function chat(
     const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
     let { position } = sent;
     if (!stream) {
-      const turn = await waitForTurn(deps, queued, { reply, closing, log });
+      const turn = await waitForTurn(deps, queued, { ...calls, reply });
       if (turn !== null) return { data: { ...queued, ...turn } };
       position = await currentPosition(deps, { ...queued, position }, log);
     }
@@ -109,14 +110,20 @@ async function resolveSession(
   });
 }
 
+interface TurnWait {
+  reply: FastifyReply;
+  closing: AbortSignal;
+  waitForTurnEnd: WaitForTurnEnd;
+}
+
 async function waitForTurn(
   deps: ApiDeps,
   { runId, messageId }: { runId: string; messageId: string },
-  { reply, closing, log }: { reply: FastifyReply; closing: AbortSignal; log: FastifyBaseLogger },
+  { reply, closing, waitForTurnEnd }: TurnWait,
 ) {
-  const timeoutMs = deps.chatWaitMs ?? limits.session.chatWaitMs;
+  const ms = deps.chatWaitMs ?? limits.session.chatWaitMs;
   const end = await waitForClient(reply, closing, (signal) =>
-    waitForTurnEnd(deps, { runId, messageId, timeoutMs, signal, log }),
+    waitForTurnEnd({ runId, messageId }, { ms, signal }),
   );
   if (end === null) return null;
   const { exitCode, error, reply: text, usage } = end;

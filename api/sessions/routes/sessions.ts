@@ -1,6 +1,7 @@
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
+import type { WaitForTurnEnd } from '../turn-waiter.ts';
 import { changeSessionConfig } from './change-session-config.ts';
 import { chat } from './chat.ts';
 import { endSession } from './end-session.ts';
@@ -11,7 +12,7 @@ import { readSession } from './read-session.ts';
 export function sessions(
   app: App,
   deps: ApiDeps,
-  calls: { workflows: WorkflowClient; closing: AbortSignal },
+  calls: { workflows: WorkflowClient; waitForTurnEnd: WaitForTurnEnd; closing: AbortSignal },
 ): void {
   const { workflows } = calls;
   openSession(app, deps, workflows);

@@ -63,7 +63,8 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     /** Deletes the message if it was never delivered and has not ended; returns whether it did. */
     withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
-    end: (messageId: string) => findEnd(pool, messageId),
+    /** The ends of those turns that have ended, by message. */
+    ends: (messageIds: string[]) => findEnds(pool, messageIds),
     /** How many messages come before it, including the one in progress. */
     position: (messageId: string) => countBefore(pool, messageId),
     /** Sessions with messages that their workflow was not notified of, each with its oldest. */
@@ -169,10 +170,10 @@ async function markSignalled(db: Db, messageId: string): Promise<void> {
   await db.query({ name: 'mark_signalled', text, values: [messageId] });
 }
 
-async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
-  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & Usage>(
-    `select m.exit_code as "exitCode", case when m.exit_code <> 0 then m.error end as error, m.reply,
-            s.*
+async function findEnds(db: Db, messageIds: string[]): Promise<Map<string, MessageEnd>> {
+  const { rows } = await db.query<Omit<MessageEnd, 'usage'> & Usage & { id: string }>(
+    `select m.id, m.exit_code as "exitCode", case when m.exit_code <> 0 then m.error end as error,
+            m.reply, s.*
      from session_messages m
      cross join lateral (
        select coalesce(sum(t.input_tokens), 0)::bigint as "inputTokens",
@@ -182,12 +183,15 @@ async function findEnd(db: Db, messageId: string): Promise<MessageEnd | null> {
               case when sum(t.unpriced_calls) = 0 then sum(t.cost_nanos)::bigint end as "costNanos"
        from turn_spending t where t.turn_id = m.id
      ) s
-     where m.id = $1 and m.ended_at is not null`,
-    [messageId],
+     where m.id = any($1) and m.ended_at is not null`,
+    [messageIds],
   );
-  if (!rows[0]) return null;
-  const { exitCode, error, reply, costNanos, ...usage } = rows[0];
-  return { exitCode, error, reply, costNanos, usage };
+  return new Map(
+    rows.map(({ id, exitCode, error, reply, costNanos, ...usage }) => [
+      id,
+      { exitCode, error, reply, costNanos, usage },
+    ]),
+  );
 }
 
 async function countBefore(db: Db, messageId: string): Promise<number> {

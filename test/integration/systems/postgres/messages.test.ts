@@ -128,7 +128,7 @@ describe('a message is withdrawn', () => {
     const messageId = await store(run.runId);
     await end(run);
     expect(await messages().withdraw(run.runId, messageId)).toBe(false);
-    expect(await messages().end(messageId)).toMatchObject({ exitCode: 1 });
+    expect((await messages().ends([messageId])).get(messageId)).toMatchObject({ exitCode: 1 });
   });
 
   test('either before or after a concurrent end of its session, never both', async () => {

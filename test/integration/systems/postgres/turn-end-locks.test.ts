@@ -26,7 +26,8 @@ test('the end of a turn waits for a message that is being stored, and never the 
     ]);
     await storing.query('commit');
     expect(await ending).toMatchObject({ outcome: 'stored' });
-    expect(await createMessageStore(database.pool).end(messageId)).toMatchObject({ reply: 'Hi.' });
+    const ends = await createMessageStore(database.pool).ends([messageId]);
+    expect(ends.get(messageId)).toMatchObject({ reply: 'Hi.' });
   } finally {
     storing.release();
   }
