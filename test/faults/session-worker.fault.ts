@@ -5,10 +5,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilGatewayAnswers } from '../support/gateway.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
 import { startConversation } from './support/fault-conversation.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
-import { untilGatewayAnswers } from './support/gateway.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 

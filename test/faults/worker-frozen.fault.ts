@@ -2,9 +2,9 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilGatewayAnswers } from '../support/gateway.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
 import { framesOfPart, releaseFlood } from './support/flood.ts';
-import { untilGatewayAnswers } from './support/gateway.ts';
 import { openTcpHoldProxy, type TcpHoldProxy } from './support/tcp-hold-proxy.ts';
 import { waitForWorker } from './support/wait-for-reconnect.ts';
 

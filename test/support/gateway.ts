@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { foldersOf } from '../../../worker/sandbox/sandbox-paths.ts';
-import type { Service } from '../../support/service.ts';
+import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
+import type { Service } from './service.ts';
 
 /** Resolves with the time until the run's socket gave any answer. */
 export async function untilGatewayAnswers(service: Service, runId: string): Promise<number> {

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { untilGatewayAnswers } from '../support/gateway.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import { modelScript, script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
@@ -73,6 +75,7 @@ describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
     const paid = { content: modelScript(steps), maxTokens: 150 };
     const prompt = script([
       { callModels: { times: 1, content, maxTokens: 100 } },
+      { waitForFile: 'worker-is-back' },
       { callModels: { times: 1, ...paid } },
       { waitForFile: 'go-on' },
       { callModels: { times: 100, ...paid } },
@@ -84,7 +87,10 @@ describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
       .toBeGreaterThan(asked);
     await service.worker.kill('SIGKILL');
     expect(await ledgerOf(runId)).toEqual([]);
+    await sleep(2_000); // so that the model has written everything, as the estimate assumes
     await service.worker.start();
+    await untilGatewayAnswers(service, runId);
+    releaseAgent(service, runId, { file: 'worker-is-back' });
 
     // The second call reserves $0.0037, so it would not fit beside the first one's reservation.
     await expect.poll(() => ledgerOf(runId), { timeout: 120_000 }).toHaveLength(2);

@@ -162,7 +162,7 @@ async function killContainer(service: Service, chat: Conversation): Promise<void
 async function letNextGoOn(service: Service, chat: Conversation): Promise<void> {
   const ready = () => chat.named('session_ready').length;
   await expect.poll(ready, { timeout: 90_000, interval: 50 }).toBe(2);
-  releaseAgent(service, chat.runId, (await newestSandbox(service, chat)).generation);
+  releaseAgent(service, chat.runId, await newestSandbox(service, chat));
 }
 
 async function newestSandbox(service: Service, { runId }: Conversation): Promise<ListedSandbox> {

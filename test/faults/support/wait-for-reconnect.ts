@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { untilGatewayAnswers } from '../../support/gateway.ts';
 import type { Service } from '../../support/service.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
-import { untilGatewayAnswers } from './gateway.ts';
 import { waitedForProcessorMs } from './processor-wait.ts';
 import type { Client } from './transcript.ts';
 
