@@ -121,7 +121,7 @@ async function purgeModelCalls(db: Db, retentionMs: number): Promise<number> {
 async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
   const overdue = (table: string): string => `
     delete from ${table} where ctid in (
-      select ctid from ${table} where day < (${before('$1')})::date order by day limit $2
+      select ctid from ${table} where day < ((${before('$1')}) at time zone 'UTC')::date order by day limit $2
     ) returning 1`;
   const { rows } = await db.query<{ deleted: number }>(
     `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')})

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
@@ -55,11 +56,27 @@ test('keeps the calls of a run and their sums for 13 months, and then only its t
   await timeIs(modelLimits.ledgerRetentionMs);
   await sweep();
   expect(await countOf(runId)).toEqual({ calls: 2, turns: 1, days: 1 });
+  await timeIs(modelLimits.ledgerRetentionMs + 1);
+  await sweep();
+  expect(await countOf(runId)).toEqual({ calls: 0, turns: 1, days: 1 });
   await timeIs(modelLimits.ledgerRetentionMs + dayMs);
   await sweep();
   expect(await countOf(runId)).toEqual({ calls: 0, turns: 0, days: 0 });
   const spent = await createLedgerStore(database.pool).record(runId, []);
   expect(spent).toEqual({ calls: 2, costNanos: 2 * costNanos });
+});
+
+test('keeps the sums of a day until its end in UTC, in every time zone of the server', async () => {
+  const runId = await endedRun();
+  const options = '-c timezone=Pacific/Kiritimati'; // 14 hours ahead
+  const ahead = new pg.Pool({ connectionString: database.url, options });
+  try {
+    await timeIs(modelLimits.ledgerRetentionMs + dayMs - 1);
+    await createRetentionStore(ahead).spending(modelLimits.ledgerRetentionMs);
+    expect(await countOf(runId)).toMatchObject({ turns: 1, days: 1 });
+  } finally {
+    await ahead.end();
+  }
 });
 
 test('keeps the calls of a run that was deleted, after its last trace is gone', async () => {
