@@ -40,6 +40,18 @@ test('every statement of the service is read committed, in a transaction or not'
   }
 });
 
+test('a transaction states its level, also on a connection whose default is another', async () => {
+  const plain = new pg.Pool({ connectionString: database.url });
+  try {
+    expect((await plain.query(level)).rows).toEqual([{ level: 'repeatable read' }]);
+    for (const run of [inTransaction, inDryRun]) {
+      expect((await run(plain, (db) => db.query(level))).rows).toEqual(readCommitted);
+    }
+  } finally {
+    await plain.end();
+  }
+});
+
 test('two hundred triggers at once stay within the limit and the capacity', async () => {
   await createHostStore(pool).renew({ hostId: 'h', name: 'h', capacity: 4 });
   const project = { maxConcurrentRuns: 10 };
