@@ -3,8 +3,10 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
+import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { script } from '../support/prompts.ts';
-import { type Host, type Service, startService } from '../support/service.ts';
+import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
 let service: Service;
@@ -49,6 +51,19 @@ it('a run that was placed there before the first key was seen ends with an error
   expect(run).toMatchObject({ error: expect.any(String) });
   expect(run.result ?? '').toContain('no model key');
   expect(run).not.toHaveProperty('offlineModel');
+}, 120_000);
+
+it('a run of a project with its own key starts there, and gets the real answer', async () => {
+  const { database, encryptionKey, projectId } = service;
+  const projects = createProjectStore(database.pool, createSealer(encryptionKey));
+  await projects.update(projectId, { model: { apiKey: 'sk-own', baseUrl: realModel.url } });
+  const { runId } = await service.trigger({ prompt });
+  const run = await service.untilEnded(runId);
+  expect(run).toMatchObject({ exitCode: 0, result: 'REAL' });
+  expect(run).not.toHaveProperty('offlineModel');
+  const { rows } = await database.pool.query('select host_id from runs where id = $1', [runId]);
+  expect(rows).toEqual([{ host_id: hostIdIn(service.dataDir) }]);
+  await projects.update(projectId, { model: null });
 }, 120_000);
 
 it('twenty runs all get the real answer, from the host that has a key', async () => {
