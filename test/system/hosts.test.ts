@@ -85,6 +85,24 @@ it('an API that cannot reach Temporal admits runs, which a worker starts', async
   await api.kill('SIGTERM');
 }, 120_000);
 
+it('a worker takes no tasks before it has compared the identity of Temporal', async () => {
+  const { pool } = service.database;
+  await service.worker.kill('SIGTERM');
+  await pool.query('alter table temporal_identity rename to unreadable_identity');
+  const from = service.worker.log().length;
+  const ready = service.worker.start();
+  const log = () => service.worker.log().slice(from);
+  await expect.poll(log, { timeout: withinMs }).toContain('"dependency_unavailable"');
+  const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
+  await sleep(5_000);
+  expect(log()).not.toContain('"worker_ready"');
+  expect((await service.readRun(runId)).startedAt).toBeNull();
+
+  await pool.query('alter table unreadable_identity rename to temporal_identity');
+  await ready;
+  expect(await service.untilEnded(runId, withinMs)).toMatchObject({ exitCode: 0 });
+}, 120_000);
+
 it('drains a host: its sessions wake up on another host, and its runs continue', async () => {
   const first = hostIdIn(service.dataDir);
   const chat = await openConversation(service);
