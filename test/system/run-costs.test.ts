@@ -15,7 +15,8 @@ let service: Service;
 let receiver: WebhookReceiver;
 beforeAll(async () => {
   const env = { MODEL_PRICES: JSON.stringify(operatorsPrices) };
-  [service, receiver] = await Promise.all([startService({ env }), startReceiver()]);
+  const flow = { network: { policy: 'none' as const, allowedHosts: [] } };
+  [service, receiver] = await Promise.all([startService({ env, flow }), startReceiver()]);
 }, 240_000);
 afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
@@ -103,6 +104,21 @@ describe('the model calls of a run', patiently, () => {
     const prompt = script([{ callModel }, { say: 'done' }]);
     const { runId } = await service.trigger({ prompt, model: 'claude-sonnet-4-5' });
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, costUsd: 0.05 });
+  });
+
+  it('are in the ledger with flow, key, labels and price, and without the turn of a session', async () => {
+    const prompt = script([{ callModel: hi }, { say: 'done' }]);
+    const model = 'claude-sonnet-4-5';
+    const { runId } = await service.trigger({ prompt, model, labels: { team: 'one' } });
+    await service.untilEnded(runId);
+    const { rows } = await service.database.pool.query(
+      `select flow_id, labels::jsonb, model, message_id, (price::jsonb ->> 'input')::int as input,
+         (select name from api_keys k where k.id = key_id) as key
+       from model_calls where run_id = $1`,
+      [runId],
+    );
+    const call = { flow_id: service.flowId, key: 'ci', labels: { team: 'one' }, model };
+    expect(rows).toEqual([{ ...call, message_id: null, input: 100_000 }]);
   });
 
   it('are to its model, the small one and those that its flow lists, and to no other', async () => {
