@@ -7,11 +7,13 @@ import { invalid, notFound } from '../errors.ts';
 import { runParams } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { queryNumber } from '../schemas/text.ts';
+import { eventSchemas } from './event-payloads.ts';
 import type { Streams } from './streams.ts';
 
 const eventStream = z.string().meta({
   contentMediaType: 'text/event-stream',
   description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.stream.pingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. The stream ends after \`finished\`.`,
+  contentSchema: { description: 'The events of the service.', anyOf: eventSchemas },
 });
 
 const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });

@@ -42,6 +42,9 @@ const ownEvents = [
   'files_skipped',
 ] as const;
 
+/** An event whose data is the service's own. `stream` carries an event of the agent. */
+export type ServiceEvent = Exclude<(typeof ownEvents)[number], 'stream'>;
+
 /** Reserved: never the event of an agent's line. Browsers use the last three for the connection itself. */
 export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 

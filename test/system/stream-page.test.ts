@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { finishedReasonOf } from '../../core/runs/end-cause.ts';
 import { openConversation } from '../support/conversation.ts';
+import { expectDescribed } from '../support/expect-described.ts';
 import { script } from '../support/prompts.ts';
 import { asking, colour, questionsOf } from '../support/questions.ts';
 import { endSession } from '../support/run-states.ts';
@@ -52,6 +53,7 @@ it('describes every event of a chat, field by field', { timeout: 180_000 }, asyn
   await chat.closed;
   const late = await collect(service.stream(chat.runId));
   expect([...chat.events, ...late].flatMap(wrongIn)).toEqual([]);
+  for (const event of [...chat.events, ...late]) expectDescribed(event);
   const seen = new Set(chat.events.map(({ event }) => event));
   const unseen = streamEvents.filter((event) => !seen.has(event));
   // Only after the loss of a host does `state_rolled_back` follow.

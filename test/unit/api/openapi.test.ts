@@ -68,6 +68,12 @@ describe('the contract that clients are written against', () => {
     const { schema } =
       paths['/api/v1/runs/{runId}/stream'].get.responses[200].content['text/event-stream'];
     for (const name of streamEvents) expect(schema.description).toContain(` ${name}`);
+    const described: { properties: { event: { enum: string[] } } }[] = schema.contentSchema.anyOf;
+    const ofAgent = ['system', 'assistant', 'user', 'result', 'stream', 'stream_event'];
+    const names = described.map(({ properties }) => properties.event.enum[0]);
+    expect(names.sort()).toEqual(
+      [...streamEvents].filter((name) => !ofAgent.includes(name)).sort(),
+    );
   });
 });
 

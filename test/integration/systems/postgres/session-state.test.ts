@@ -7,6 +7,7 @@ import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { expectDescribed } from '../../../support/expect-described.ts';
 import { snapshotOf } from '../../../support/snapshot-of.ts';
 import { giveMessage, storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
@@ -25,6 +26,7 @@ async function framesOf(runId: string, ...events: string[]): Promise<LoggedEvent
     runId,
     events,
   ]);
+  for (const row of rows) expectDescribed(row);
   return rows.map(({ event, data }) => ({ event, ...(JSON.parse(data) as object) }));
 }
 
