@@ -95,6 +95,16 @@ describe('a run whose files Postgres refuses', { timeout: 120_000 }, () => {
   });
 });
 
+it('names what it cannot store in the record and the webhook of a run', async () => {
+  const prompt = script([{ shell: 'mkfifo pipe; touch a.txt' }, { say: 'Made.' }]);
+  const run = await service.trigger({ prompt, callbackUrl: `${receiver.url}/hook` });
+  const skipped = [{ path: 'pipe', reason: 'a named pipe' }];
+  const files = { state: 'partial', skippedCount: 1, skipped };
+  expect(await service.untilEnded(run.runId)).toMatchObject({ exitCode: 0, files });
+  await untilPosted(receiver, run, 1);
+  expect(JSON.parse(postsOf(receiver, run)[0]?.body ?? '')).toMatchObject({ files });
+}, 60_000);
+
 it('stores the files of a run that an operator has terminated', async () => {
   const prompt = script([{ write: { path: 'a.txt', content: 'kept-9e0' } }, { hang: true }]);
   const { runId } = await service.trigger({ prompt });
