@@ -4,6 +4,7 @@ import { randomText } from '../fixtures/scripted-agent/random-text.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { untilGatewayAnswers } from '../support/gateway.ts';
 import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
+import { linesOf } from '../support/log-lines.ts';
 import { modelScript, script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import type { SentEvent } from '../support/sent-events.ts';
@@ -108,6 +109,10 @@ describe('a model call whose worker is killed', { timeout: 300_000 }, () => {
     expect(all.length).toBeGreaterThan(2);
     const total = all.reduce((sum, { nanos }) => sum + nanos, 0);
     expect(ended.costUsd).toBe(Math.round(total / 1_000) / 1e6);
+    const logged = linesOf(service.worker.log()).filter(
+      (line) => line['runId'] === runId && line['msg'] === 'model_call',
+    );
+    expect(logged).toHaveLength(all.length);
   });
 });
 
