@@ -4,12 +4,16 @@ import type { NextMessage } from '../../egress/control-api.ts';
  * Messages for the agent. The entry program requests them one by one.
  *
  * Any process in the sandbox can send requests, so a request consumes nothing: the message after an index
- * can be requested again. After a restart of this process the list is empty, but the entry program keeps
+ * can be requested again until the agent has acknowledged it, or a later one, in its output. Then the queue
+ * drops it, so a long session does not fill this process's memory. After a restart of this process the list is empty, but the entry program keeps
  * its index. So new messages are numbered after the highest requested index, and messages that were
  * pushed before the first request are renumbered.
  */
 export interface AgentInputQueue {
-  push(line: string): void;
+  /** With an ID, the agent's output acknowledges the message by it. */
+  push(line: string, id?: string): void;
+  /** Drops the message with this ID and all before it. No effect if the sandbox has not requested it. */
+  acknowledge(id: string): void;
   /** Closes the agent's input after the messages that were pushed. */
   close(): void;
   next(after: number, signal: AbortSignal): Promise<NextMessage>;
@@ -18,12 +22,18 @@ export interface AgentInputQueue {
 interface Message {
   index: number;
   line: string;
+  id: string | undefined;
   delivered: boolean;
 }
 
+export interface FirstMessage {
+  line: string;
+  id: string;
+}
+
 /** `first` always has index 1: a sandbox that requests the next one has received it. */
-export function createInputQueue(first: string | null): AgentInputQueue {
-  const messages: Message[] = first === null ? [] : [{ index: 1, line: first, delivered: true }];
+export function createInputQueue(first: FirstMessage | null): AgentInputQueue {
+  let messages: Message[] = first === null ? [] : [{ ...first, index: 1, delivered: true }];
   const waiting = new Set<() => void>();
   let highest = messages.length;
   let closed = false;
@@ -47,10 +57,14 @@ export function createInputQueue(first: string | null): AgentInputQueue {
   }
 
   return {
-    push(line) {
+    push(line, id) {
       if (closed) return;
-      messages.push({ index: ++highest, line, delivered: false });
+      messages.push({ index: ++highest, line, id, delivered: false });
       notifyAll();
+    },
+    acknowledge(id) {
+      const known = messages.find((message) => message.id === id && message.delivered);
+      if (known) messages = messages.filter(({ index }) => index > known.index);
     },
     close() {
       closed = true;

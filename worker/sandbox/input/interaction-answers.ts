@@ -29,7 +29,7 @@ export function createInteractionAnswers({
   function send(id: string, line: string): void {
     if (sent.has(id)) return;
     sent.add(id);
-    input.push(line);
+    input.push(line, id);
   }
 
   return {

@@ -5,8 +5,11 @@ import { uuidV5 } from './uuid-v5.ts';
  * The next generation has another UUID, because the agent would ignore a known one.
  */
 export function promptLine(run: { runId: string; generation: number; prompt: string }): string {
-  const messageId = uuidV5(run.runId, 'prompt');
-  return messageLine(messageUuid(messageId, run.generation), run.prompt);
+  return messageLine(promptUuid(run), run.prompt);
+}
+
+export function promptUuid(run: { runId: string; generation: number }): string {
+  return messageUuid(uuidV5(run.runId, 'prompt'), run.generation);
 }
 
 export function messageUuid(messageId: string, generation: number): string {

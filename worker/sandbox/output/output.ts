@@ -4,6 +4,7 @@ import { boundsOf, type SandboxDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
 import { applyCpuLimit } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
+import { acknowledgeInput } from './acknowledge-input.ts';
 import { type SpoolFault, type SpoolTail, startTail } from './spool-tail.ts';
 
 export interface OutputPipeline {
@@ -37,6 +38,7 @@ export function startOutput(
     onStored(stored) {
       turns.note(stored);
       session?.turns.note(stored.facts);
+      acknowledgeInput(context.socket.input, stored.facts);
       context.answers.deny(stored.agentState.denials);
       tree.notify();
       onFirstOutput();

@@ -126,7 +126,7 @@ function sendToAgent(
     session.turns.start(turn);
   }
   // A message that the agent accepted under a previous process is in progress.
-  if (!isAccepted) context.socket.input.push(messageLine(uuid, text));
+  if (!isAccepted) context.socket.input.push(messageLine(uuid, text), uuid);
 }
 
 interface LimitedTurn {

@@ -9,8 +9,8 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { Denial } from '../../egress/connect-proxy.ts';
 import { openRunMeter, type RunMeter } from '../../metering/run-meter.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { type AgentInputQueue, createInputQueue } from '../input/input-queue.ts';
-import { promptLine } from '../input/stdin-lines.ts';
+import { type AgentInputQueue, createInputQueue, type FirstMessage } from '../input/input-queue.ts';
+import { promptLine, promptUuid } from '../input/stdin-lines.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { sessionConfigEndpoint } from '../session/session-config-endpoint.ts';
 import { runConfigEndpoint } from './config-endpoint.ts';
@@ -43,7 +43,7 @@ export async function openControlSocket(
   sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
 ): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
-  const input = createInputQueue(firstLine(ref, plan));
+  const input = createInputQueue(firstMessage(ref, plan));
   const denials = new Map<string, Denial & { count: number }>();
   let onExitHint = (): void => undefined;
   const policy = await ensureEgressPolicyFile(folders.root, plan);
@@ -103,8 +103,9 @@ function meteredRunOf({ run, flow }: SandboxPlan) {
 }
 
 /** A session's messages are pushed one by one, each with its turn. */
-function firstLine(ref: SandboxRef, { run, session }: SandboxPlan): string | null {
-  return session === null ? promptLine({ ...ref, prompt: run.prompt }) : null;
+function firstMessage(ref: SandboxRef, { run, session }: SandboxPlan): FirstMessage | null {
+  if (session !== null) return null;
+  return { line: promptLine({ ...ref, prompt: run.prompt }), id: promptUuid(ref) };
 }
 
 /** Logs each message once, however often the sandbox requests it. */

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
-import { promptLine } from '../../../../../worker/sandbox/input/stdin-lines.ts';
+import { promptLine, promptUuid } from '../../../../../worker/sandbox/input/stdin-lines.ts';
 import { uuidV5 } from '../../../../../worker/sandbox/input/uuid-v5.ts';
 
 const unlimited = (): AbortSignal => new AbortController().signal;
 const message = (index: number, line: string) => ({ kind: 'message', index, line });
 
 test('returns messages in order, each as often as it is requested', async () => {
-  const input = createInputQueue('prompt');
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
   input.push('second');
   expect(await input.next(0, unlimited())).toEqual(message(1, 'prompt'));
   expect(await input.next(0, unlimited())).toEqual(message(1, 'prompt'));
@@ -18,7 +18,7 @@ test('returns messages in order, each as often as it is requested', async () => 
 });
 
 test('a request waits for the next message, its timeout or the end', async () => {
-  const input = createInputQueue('prompt');
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
   const waiting = input.next(1, unlimited());
   input.push('later');
   expect(await waiting).toEqual(message(2, 'later'));
@@ -31,7 +31,7 @@ test('a request waits for the next message, its timeout or the end', async () =>
 });
 
 test('after a restart, a new message reaches a sandbox whose index is ahead', async () => {
-  const input = createInputQueue('prompt');
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
   input.push('pushed before its request');
   const first = await input.next(7, unlimited());
   expect(first).toEqual(message(8, 'pushed before its request'));
@@ -40,12 +40,12 @@ test('after a restart, a new message reaches a sandbox whose index is ahead', as
 });
 
 test('a sandbox that has received its prompt does not get it again', async () => {
-  const input = createInputQueue('prompt');
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
   expect(await input.next(1, AbortSignal.timeout(10))).toEqual({ kind: 'none' });
 });
 
 test('requests with a forged index do not take messages from the real reader', async () => {
-  const input = createInputQueue('prompt');
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
   await input.next(1_000_000_000, AbortSignal.timeout(10));
   input.push('interrupt');
   const forged = await input.next(1_000_000_000, unlimited());
@@ -54,9 +54,34 @@ test('requests with a forged index do not take messages from the real reader', a
   expect(await input.next(1, unlimited())).toEqual(forged);
 });
 
+test('drops a message and all before it when the agent acknowledges it', async () => {
+  const input = createInputQueue({ line: 'prompt', id: 'first' });
+  input.push('interrupt');
+  input.push('second', 'b');
+  input.push('third', 'c');
+  for (const after of [0, 1, 2]) await input.next(after, unlimited());
+  input.acknowledge('unknown');
+  expect(await input.next(0, unlimited())).toEqual(message(1, 'prompt'));
+  input.acknowledge('b');
+  expect(await input.next(0, unlimited())).toEqual(message(4, 'third'));
+  input.acknowledge('c');
+  input.acknowledge('first');
+  expect(await input.next(0, AbortSignal.timeout(10))).toEqual({ kind: 'none' });
+  input.push('fourth');
+  expect(await input.next(4, unlimited())).toEqual(message(5, 'fourth'));
+});
+
+test('an acknowledgement of a message that was not requested drops nothing', async () => {
+  const input = createInputQueue(null);
+  input.push('first', 'a');
+  input.acknowledge('a');
+  expect(await input.next(0, unlimited())).toEqual(message(1, 'first'));
+});
+
 test('a prompt has one uuid per generation', () => {
   const run = { runId: '0f0e4a3c-96a1-4c7e-9a37-6f8f2f1f8d10', generation: 1, prompt: 'Grüße' };
   expect(promptLine(run)).toBe(promptLine(run));
+  expect(JSON.parse(promptLine(run)).uuid).toBe(promptUuid(run));
   expect(JSON.parse(promptLine(run))).toMatchObject({
     type: 'user',
     message: { role: 'user', content: 'Grüße' },
