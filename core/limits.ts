@@ -177,6 +177,20 @@ export const limits = {
     /** How often a sandbox's container is inspected, in case its exit is not reported. */
     exitPollMs: 1 * secondMs,
   },
+  /** Requests of one sandbox to the control API on its socket. */
+  control: {
+    /** At a time, with the long poll. */
+    requestsMax: 8,
+    burst: 100,
+    perSecond: 10,
+    pollMs: 25 * secondMs,
+    /** Answers that the sandbox has not read. A single larger one is allowed. */
+    unreadMaxBytes: 4 * miB,
+    /** A connection that has not read its answer by then is closed. */
+    readTimeoutMs: 30 * secondMs,
+    /** All connections of one sandbox, also to the model and to the network. */
+    connectionsMax: 256,
+  },
   engine: {
     callTimeoutMs: 10 * secondMs,
     /** Time limit of a container that probes a runtime. */

@@ -85,6 +85,21 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'the rest is not stored, and listed in `files.skipped`',
   ],
   [
+    'Control requests of a sandbox to its worker',
+    `${limits.control.perSecond} per second after a burst of ${limits.control.burst}; ${limits.control.requestsMax} at a time, one of them a long poll`,
+    '429 or 503; the sandbox retries',
+  ],
+  [
+    'Unread control answers of a sandbox',
+    `${bytes(limits.control.unreadMaxBytes)}, each for ${time(limits.control.readTimeoutMs)}`,
+    '503; the connection is closed',
+  ],
+  [
+    'Connections of a sandbox to its worker',
+    count(limits.control.connectionsMax),
+    'the connection is closed',
+  ],
+  [
     'One line of agent output',
     bytes(limits.spool.lineMaxBytes),
     'the line is truncated and marked',

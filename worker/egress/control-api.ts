@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
+import { type ControlLimits, createControlLimits } from './control-limits.ts';
+import { createLargeBodyPacer, type Pacer } from './model/large-body-pacer.ts';
 
 /** The answer to a request for the message after an index. */
 export type NextMessage =
@@ -19,57 +21,67 @@ export interface ControlHandlers {
   exited(): void;
 }
 
-const longPollMs = 25_000;
 const bodyMaxBytes = 4_096;
 const indexMax = 1_000_000_000;
 
-/** Answers `/control/…`. Returns false for any other path. */
-export async function handleControlApi(
-  handlers: ControlHandlers,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<boolean> {
+/** Answers `/control/…`. */
+export type ControlApi = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Serves one sandbox. The entry program retries a request that is refused. */
+export function createControlApi(handlers: ControlHandlers): ControlApi {
+  const bounds = createControlLimits();
+  const pace = createLargeBodyPacer();
+  return async (request, response) => {
+    const exchange = { request, response, bounds, pace };
+    const refused = await bounds.admit(() => route(handlers, exchange));
+    if (refused !== null) response.writeHead(refused, { connection: 'close' }).end();
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  bounds: ControlLimits;
+  /** Encoding a long message blocks the thread that serves all sandboxes, like parsing a long body. */
+  pace: Pacer;
+}
+
+async function route(handlers: ControlHandlers, exchange: Exchange): Promise<void> {
+  const { request } = exchange;
   const url = new URL(request.url ?? '/', 'http://socket');
   switch (`${request.method} ${url.pathname}`) {
     case 'GET /control/config': {
       const config = await handlers.config();
-      answer(response, config === null ? 410 : 200, config);
-      return true;
+      return answer(exchange, config === null ? 410 : 200, config);
     }
     case 'POST /control/config/ack':
       await drain(request);
-      answer(response, (await handlers.acknowledge()) ? 204 : 410, null);
-      return true;
+      return answer(exchange, (await handlers.acknowledge()) ? 204 : 410, null);
     case 'GET /control/messages':
-      await answerMessage(handlers, response, indexOf(url));
-      return true;
+      return answerMessage(handlers, exchange, indexOf(url));
     case 'POST /control/exit':
       await drain(request);
       handlers.exited();
-      answer(response, 204, null);
-      return true;
+      return answer(exchange, 204, null);
     default:
-      return false;
+      return answer(exchange, 404, null);
   }
 }
 
 async function answerMessage(
   handlers: ControlHandlers,
-  response: ServerResponse,
+  exchange: Exchange,
   after: number,
 ): Promise<void> {
-  const gone = new AbortController();
-  const timer = setTimeout(() => gone.abort(), longPollMs);
-  response.once('close', () => gone.abort());
-  const next = await handlers.nextMessage(after, gone.signal);
-  clearTimeout(timer);
+  const signal = exchange.bounds.beginPoll(exchange.response);
+  const next = await handlers.nextMessage(after, signal);
   switch (next.kind) {
     case 'message':
-      return answer(response, 200, { index: next.index, line: next.line });
+      return answerLine(exchange, next);
     case 'closed':
-      return answer(response, 200, { closed: true });
+      return answer(exchange, 200, { closed: true });
     case 'none':
-      return answer(response, 204, null);
+      return answer(exchange, 204, null);
   }
 }
 
@@ -79,10 +91,27 @@ function indexOf(url: URL): number {
   return Number.isInteger(after) && after >= 0 ? Math.min(after, indexMax) : 0;
 }
 
-function answer(response: ServerResponse, status: number, body: object | null): void {
-  if (body === null) return void response.writeHead(status).end();
+/** Checks the bound before the costly encoding, which only makes the line longer. */
+async function answerLine(
+  exchange: Exchange,
+  { index, line }: { index: number; line: string },
+): Promise<void> {
+  if (!exchange.bounds.hasRoom(line.length)) return answer(exchange, 503, null);
+  const text = await exchange.pace(line.length, () => JSON.stringify({ index, line }));
+  answerText(exchange, 200, text);
+}
+
+function answer(exchange: Exchange, status: number, body: object | null): void {
+  if (body === null) return void exchange.response.writeHead(status).end();
+  answerText(exchange, status, JSON.stringify(body));
+}
+
+function answerText({ response, bounds }: Exchange, status: number, text: string): void {
+  if (!bounds.reserve(response, Buffer.byteLength(text))) {
+    return void response.writeHead(503, { connection: 'close' }).end();
+  }
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
-  response.end(JSON.stringify(body));
+  response.end(text);
 }
 
 async function drain(request: IncomingMessage): Promise<void> {

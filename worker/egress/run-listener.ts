@@ -3,10 +3,11 @@ import { rename } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { limits } from '../../core/limits.ts';
 import type { ModelUpstream } from '../../core/model/model-upstream.ts';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
-import { type ControlHandlers, handleControlApi } from './control-api.ts';
+import { type ControlApi, type ControlHandlers, createControlApi } from './control-api.ts';
 import { createGateway, type ModelProxy, type ModelRun } from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
@@ -47,7 +48,6 @@ export interface Egress {
   close(): Promise<void>;
 }
 
-const connectionsMax = 256;
 const deniedTargetsMax = 200;
 const keepAliveMs = 10 * 60_000;
 
@@ -81,8 +81,9 @@ export function createEgress(deps: EgressDeps): Egress {
         onDenied,
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
+      const control = createControlApi(handlers);
       const server = createServer((request, response) => {
-        serve({ model, handlers, onDenied }, request, response).catch((error: unknown) => {
+        serve({ model, control, onDenied }, request, response).catch((error: unknown) => {
           logger.warn({ err: error }, 'egress_request_failed');
           fail(response);
         });
@@ -105,12 +106,12 @@ export function createEgress(deps: EgressDeps): Egress {
 
 interface Serving {
   model: ModelProxy;
-  handlers: EgressHandlers;
+  control: ControlApi;
   onDenied: (denial: Denial) => void;
 }
 
 async function serve(
-  { model, handlers, onDenied }: Serving,
+  { model, control, onDenied }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -122,7 +123,7 @@ async function serve(
   if (target.startsWith('/model/')) {
     return model(request, response, target.slice('/model'.length));
   }
-  if (!(await handleControlApi(handlers, request, response))) endWith(response, 404);
+  return control(request, response);
 }
 
 /** One log line and one count per target, so a sandbox can fill neither the log nor the memory. */
@@ -148,7 +149,7 @@ async function open({
   proxy: (authority: string, client: Duplex, head: Buffer) => Promise<void>;
 }): Promise<RunListener> {
   const tunnels = new Set<Duplex>();
-  server.maxConnections = connectionsMax;
+  server.maxConnections = limits.control.connectionsMax;
   // Longer than the agent's client keeps an idle connection, so the client closes it.
   server.keepAliveTimeout = keepAliveMs;
   server.on('connect', (request, client, head) => {
