@@ -1,3 +1,4 @@
+import { httpLimits } from './http-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 
 /** Every limit and interval that clients, operators or tests can observe, with its unit. */
@@ -10,29 +11,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 export const limits = {
-  http: {
-    smallBodyMaxBytes: 64 * kiB,
-    /** Of requests with a prompt or configuration. Fits them even if every character is escaped. */
-    mediumBodyMaxBytes: 10 * miB,
-    /** Of requests that may have files. */
-    largeBodyMaxBytes: 40 * miB,
-    /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
-    json: { depthMax: 64, valuesMax: 100_000 },
-    requestTimeoutMs: 30 * secondMs,
-    headersTimeoutMs: 15 * secondMs,
-    connectionsMax: 10_000,
-    /** A client that takes nothing of its answer for this long is disconnected. */
-    stallMs: 10 * secondMs,
-    /** Large answers are written in slices of this size. */
-    answerSliceBytes: 64 * kiB,
-    reportedIssuesMax: 5,
-    reportedFieldMaxChars: 100,
-    readinessTimeoutMs: 2 * secondMs,
-    /** How long the resolved addresses of a trusted proxy's name are cached. */
-    proxyNameTtlMs: 10 * secondMs,
-    /** Retry-After while a restore is being reconciled. */
-    restoreRetrySeconds: 5,
-  },
+  http: httpLimits,
   page: {
     defaultItems: 50,
     maxItems: 200,

@@ -29,6 +29,8 @@ export async function waitForClient<T>(
   wait: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const from = performance.now();
+  // Others should not wait for the memory of a body that was used already.
+  reply.request.releaseBody?.();
   try {
     return await withClientSignal(reply, closing, wait);
   } finally {

@@ -1,0 +1,75 @@
+interface Bounds {
+  maxBytes: number;
+  ownerMaxBytes: number;
+  waitMs: number;
+}
+
+interface Waiter {
+  owner: string;
+  bytes: number;
+  start: () => void;
+}
+
+interface ByteBudget {
+  /** Resolves with a function that returns the bytes, or with null if `waitMs` have passed. */
+  reserve: (owner: string, bytes: number) => Promise<(() => void) | null>;
+}
+
+/**
+ * Bytes that a process may hold at once. Over the budget a request waits. Requests are served in their
+ * order; one whose owner already has its share does not delay those of other owners.
+ */
+export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): ByteBudget {
+  const heldByOwner = new Map<string, number>();
+  const waiters = new Set<Waiter>();
+  let held = 0;
+
+  const heldBy = (owner: string): number => heldByOwner.get(owner) ?? 0;
+
+  function hold(owner: string, bytes: number): void {
+    held += bytes;
+    const ofOwner = heldBy(owner) + bytes;
+    if (ofOwner === 0) heldByOwner.delete(owner);
+    else heldByOwner.set(owner, ofOwner);
+  }
+
+  function serveWaiters(): void {
+    for (const waiter of waiters) {
+      const { owner, bytes, start } = waiter;
+      if (heldBy(owner) + bytes > ownerMaxBytes) continue;
+      if (held + bytes > maxBytes) return;
+      waiters.delete(waiter);
+      hold(owner, bytes);
+      start();
+    }
+  }
+
+  function releaseOnce(owner: string, bytes: number): () => void {
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      hold(owner, -bytes);
+      serveWaiters();
+    };
+  }
+
+  return {
+    reserve: (owner, bytes) =>
+      new Promise((resolve) => {
+        const waiter: Waiter = { owner, bytes, start };
+        const timer = setTimeout(giveUp, waitMs);
+        function start(): void {
+          clearTimeout(timer);
+          resolve(releaseOnce(owner, bytes));
+        }
+        function giveUp(): void {
+          waiters.delete(waiter);
+          resolve(null);
+          serveWaiters();
+        }
+        waiters.add(waiter);
+        serveWaiters();
+      }),
+  };
+}

@@ -1,0 +1,33 @@
+const kiB = 1024;
+const miB = 1024 * kiB;
+const secondMs = 1_000;
+
+/** Limits of requests and their answers, apart from the fields in them. */
+export const httpLimits = {
+  smallBodyMaxBytes: 64 * kiB,
+  /** Of requests with a prompt or configuration. Fits them even if every character is escaped. */
+  mediumBodyMaxBytes: 10 * miB,
+  /** Of requests that may have files. */
+  largeBodyMaxBytes: 40 * miB,
+  /**
+   * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. While one of them is
+   * parsed, it takes up to three times its size in addition.
+   */
+  bodyBudget: { maxBytes: 120 * miB, ownerMaxBytes: 80 * miB, waitMs: 10 * secondMs },
+  /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
+  json: { depthMax: 64, valuesMax: 100_000 },
+  requestTimeoutMs: 30 * secondMs,
+  headersTimeoutMs: 15 * secondMs,
+  connectionsMax: 10_000,
+  /** A client that takes nothing of its answer for this long is disconnected. */
+  stallMs: 10 * secondMs,
+  /** Large answers are written in slices of this size. */
+  answerSliceBytes: 64 * kiB,
+  reportedIssuesMax: 5,
+  reportedFieldMaxChars: 100,
+  readinessTimeoutMs: 2 * secondMs,
+  /** How long the resolved addresses of a trusted proxy's name are cached. */
+  proxyNameTtlMs: 10 * secondMs,
+  /** Retry-After while a restore is being reconciled. */
+  restoreRetrySeconds: 5,
+} as const;
