@@ -1,6 +1,6 @@
-# The service in one image. The first argument selects the part: api, worker, migrate, model, secrets,
-# or a command of the command line. Node strips the types. A file `extra-ca.crt` in the context is
-# trusted during the build, for networks that inspect TLS.
+# The service in one image. The first argument selects the part: api, worker, migrate, model,
+# secrets, or a command of the command line. Node strips the types. A file `extra-ca.crt` in the
+# context is trusted during the build, for networks that inspect TLS.
 
 ARG POSTGRES_VERSION=17.10-bookworm
 
@@ -21,9 +21,10 @@ RUN node deploy/bundle-workflows.ts \
  && rm -rf node_modules/@swc/core-* \
  && chmod -R a+rX,go-w .
 
-# The command line with the programs of the Postgres server that is backed up: Debian's pg_dump is older
-# and rejects a newer server. Both images use the same Debian release, so that node finds its libraries.
-# A new volume takes its owner from its first mount point, which may be /secrets of this image.
+# The command line with the programs of the Postgres server that is backed up: Debian's pg_dump is
+# older and rejects a newer server. Both images use the same Debian release, so that node finds its
+# libraries. A new volume takes its owner from its first mount point, which may be /secrets of this
+# image.
 FROM postgres:${POSTGRES_VERSION} AS backup
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 COPY --from=build /app /app

@@ -41,7 +41,9 @@ function project(name: string, ...include: string[]) {
   return { extends: true as const, test: { name, include } };
 }
 
-/** A process per file would double the time: most files test for less time than a process starts. */
+/**
+ * A process per file would double the time: most files test for less time than a process starts.
+ */
 function sharingProcesses(name: string, include: string) {
   const { extends: inherit, test } = project(name, include);
   const setupFiles = ['test/support/check-process.ts'];

@@ -29,8 +29,9 @@ interface AttemptId {
 }
 
 /**
- * Makes one attempt. The attempt is claimed before it is made, so a crash in between uses it up: a receiver
- * gets at most four attempts of a delivery. A second call with the same number sends nothing.
+ * Makes one attempt. The attempt is claimed before it is made, so a crash in between uses it up: a
+ * receiver gets at most four attempts of a delivery. A second call with the same number sends
+ * nothing.
  */
 export async function attemptDelivery(
   deps: WebhookDeps & EndRun,
@@ -53,8 +54,8 @@ export async function attemptDelivery(
 }
 
 /**
- * A delivery starts after the run's end. A run without an end was restored from a backup that lost it, so
- * it ends here, and the remaining attempts deliver that end.
+ * A delivery starts after the run's end. A run without an end was restored from a backup that lost
+ * it, so it ends here, and the remaining attempts deliver that end.
  */
 async function claim(
   deps: WebhookDeps & EndRun,

@@ -13,9 +13,9 @@ export interface EvictDeps {
 export type EvictIdleSession = (runId: string) => Promise<void>;
 
 /**
- * When every host is full, signals an idle session to sleep, so that a waiting run or message gets its
- * slot. The session can continue on any host. The slot is free only after the session has gone to
- * sleep. The signal is sent again after `limits.eviction.retryMs`, in case it was lost.
+ * When every host is full, signals an idle session to sleep, so that a waiting run or message gets
+ * its slot. The session can continue on any host. The slot is free only after the session has gone
+ * to sleep. The signal is sent again after `limits.eviction.retryMs`, in case it was lost.
  */
 export function createIdleEvictor({
   admission,

@@ -19,7 +19,9 @@ export interface ActivityDeps extends RunDeps, SessionDeps, EvictDeps, SanitizeD
   temporal: RunDeps['temporal'] & EvictDeps['temporal'];
 }
 
-/** Activities for the shared queue and for this host's queue. Library error messages are removed. */
+/**
+ * Activities for the shared queue and for this host's queue. Library error messages are removed.
+ */
 export function createActivities(deps: ActivityDeps): {
   run: RunActivities & SessionActivities;
   host: HostActivities;

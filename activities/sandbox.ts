@@ -56,8 +56,8 @@ export function createSandboxActivities(supervisor: SandboxSupervisor): HostActi
 const heartbeatEveryMs = 3_000;
 
 /**
- * Sends heartbeats by a timer while the work is in progress. On cancellation, for example when the worker
- * shuts down, it detaches from the work at once. The next attempt attaches to it again.
+ * Sends heartbeats by a timer while the work is in progress. On cancellation, for example when the
+ * worker shuts down, it detaches from the work at once. The next attempt attaches to it again.
  */
 async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();

@@ -14,8 +14,8 @@ export interface SanitizeDeps {
 }
 
 /**
- * Temporal stores failures in plain text and shows them to operators, and a library's error message may
- * quote its input. Failures with our own wording pass; other errors are logged and replaced.
+ * Temporal stores failures in plain text and shows them to operators, and a library's error message
+ * may quote its input. Failures with our own wording pass; other errors are logged and replaced.
  */
 export function withSanitizedErrors<Input extends { runId: string }, Output>(
   { logger, runLogContext }: SanitizeDeps,

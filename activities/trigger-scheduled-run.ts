@@ -18,9 +18,10 @@ export interface ScheduleDeps {
 }
 
 /**
- * Admits a run under the given id and starts its workflow. A second call finds the run admitted. If the
- * project is at its concurrency limit, this tick of the schedule is skipped. After a database restore the
- * activity is retried until the restore is reconciled, because the lost period may have admitted the run.
+ * Admits a run under the given id and starts its workflow. A second call finds the run admitted. If
+ * the project is at its concurrency limit, this tick of the schedule is skipped. After a database
+ * restore the activity is retried until the restore is reconciled, because the lost period may have
+ * admitted the run.
  */
 export async function triggerScheduledRun(
   deps: ScheduleDeps,

@@ -2,7 +2,9 @@ import type { CliDeps } from './deps.ts';
 import { formatError } from './format-error.ts';
 import { createProgram } from './program.ts';
 
-/** Runs one command; the result is the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
+/**
+ * Runs one command; the result is the exit code: 0 for success, 1 for failure, 2 for wrong usage.
+ */
 export async function main(args: string[]): Promise<number> {
   try {
     await createProgram(deps).parseAsync(args, { from: 'user' });

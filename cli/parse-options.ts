@@ -60,7 +60,9 @@ export function budgetUsd(text: string): number {
   throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
 }
 
-/** `none` stays a string until the action runs, because commander treats null as a missing value. */
+/**
+ * `none` stays a string until the action runs, because commander treats null as a missing value.
+ */
 export type OrNone<T> = T | 'none';
 
 export function orNone<T>(read: (text: string) => T): (text: string) => OrNone<T> {

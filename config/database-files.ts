@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { areCertificates, inPem, isKeyOf, isPrivateKey } from './pem.ts';
 
-/** The certificate files named in the URL; null for each that is not named. Every connection reads them. */
+/**
+ * The certificate files named in the URL; null for each that is not named. Every connection reads
+ * them.
+ */
 interface DatabaseFiles {
   ca: string | null;
   cert: string | null;

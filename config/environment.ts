@@ -30,7 +30,9 @@ function rejectRetired(env: Environment): void {
   if (lines.length > 0) throw new ConfigError(lines.join('\n'));
 }
 
-/** A variable: what it must be, in words, and its parser, which returns null for an invalid value. */
+/**
+ * A variable: what it must be, in words, and its parser, which returns null for an invalid value.
+ */
 export function variable<T>(expected: string, parse: (text: string) => T | null) {
   return z.string({ error: expected }).transform((text, context) => {
     const value = parse(text);

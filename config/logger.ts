@@ -18,8 +18,8 @@ interface LoggerOptions {
 }
 
 /**
- * JSON lines on standard output. Redaction runs on the finished line, so it covers fields, messages,
- * errors with their properties, serializers and child bindings alike.
+ * JSON lines on standard output. Redaction runs on the finished line, so it covers fields,
+ * messages, errors with their properties, serializers and child bindings alike.
  */
 export function createLogger(
   { level, name, onLine }: LoggerOptions,

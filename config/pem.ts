@@ -15,7 +15,9 @@ export const isPrivateKey = (text: string): boolean => succeeds(() => createPriv
 export const isKeyOf = (key: string, certificates: string): boolean =>
   new X509Certificate(certificates).checkPrivateKey(createPrivateKey(key));
 
-/** Why a certificate and a key do not belong together, in terms of their settings; null if they do. */
+/**
+ * Why a certificate and a key do not belong together, in terms of their settings; null if they do.
+ */
 export function pairError(
   { cert, key }: { cert: string | null; key: string | null },
   names: { cert: string; key: string },

@@ -11,8 +11,8 @@ export function logProcess(logger: Logger): void {
 }
 
 /**
- * For a process that cannot continue: logs the event with a hint, and starts the orderly shutdown, which
- * ends with exit code 1. Does nothing if the process is already stopping.
+ * For a process that cannot continue: logs the event with a hint, and starts the orderly shutdown,
+ * which ends with exit code 1. Does nothing if the process is already stopping.
  */
 export function createStopWithError(logger: Logger, stopping: AbortController) {
   return (event: string, hint: string): void => {

@@ -1,5 +1,6 @@
-// Validates the TLS settings at start. Temporal's library does not: it ignores a certificate without a
-// key and accepts an authority that is not PEM, and both then look like an unreachable server.
+// Validates the TLS settings at start. Temporal's library does not: it ignores a certificate
+// without a key and accepts an authority that is not PEM, and both then look like an unreachable
+// server.
 
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';

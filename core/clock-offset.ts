@@ -1,6 +1,7 @@
 /**
- * How far this clock is ahead of another (negative: behind). The request was sent and answered at the
- * given times of this clock; an offset within the duration of the request cannot be measured, and is 0.
+ * How far this clock is ahead of another (negative: behind). The request was sent and answered at
+ * the given times of this clock; an offset within the duration of the request cannot be measured,
+ * and is 0.
  */
 export function clockAheadMs(
   asked: { atMs: number; answeredAtMs: number },

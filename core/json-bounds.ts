@@ -6,8 +6,9 @@ interface JsonBounds {
 }
 
 /**
- * Whether JSON text in UTF-8 is within the bounds. Called before the text is parsed: a text of brackets
- * takes more than sixty times its size once parsed. Text that is not JSON may pass; the parser rejects it.
+ * Whether JSON text in UTF-8 is within the bounds. Called before the text is parsed: a text of
+ * brackets takes more than sixty times its size once parsed. Text that is not JSON may pass; the
+ * parser rejects it.
  */
 export function isWithinJsonBounds(text: Uint8Array, { depthMax, valuesMax }: JsonBounds): boolean {
   let depth = 0;

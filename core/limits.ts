@@ -134,7 +134,9 @@ export const limits = {
   },
   reconciler: {
     everyMs: 5 * secondMs,
-    /** If more workflows are missing, and more than this share of those checked, no run is ended. */
+    /**
+     * If more workflows are missing, and more than this share of those checked, no run is ended.
+     */
     missingWorkflowsMax: 5,
     missingWorkflowsMaxShare: 0.1,
   },

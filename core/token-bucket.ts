@@ -1,6 +1,6 @@
 /**
- * A bucket that holds one minute's worth of calls and refills continuously. A call costs 60 000 parts,
- * so one millisecond refills `perMinute` parts and all arithmetic is in integers.
+ * A bucket that holds one minute's worth of calls and refills continuously. A call costs 60 000
+ * parts, so one millisecond refills `perMinute` parts and all arithmetic is in integers.
  */
 export interface TokenBucket {
   parts: number;

@@ -12,8 +12,8 @@ interface FinishedRun {
 }
 
 /**
- * The body of `run.finished`, stored when the run ends, so that every attempt sends the same bytes. The
- * interface promises that its fields are never null.
+ * The body of `run.finished`, stored when the run ends, so that every attempt sends the same bytes.
+ * The interface promises that its fields are never null.
  */
 export function webhookBody({ run, end, finishedAt, files }: FinishedRun): string {
   const error = errorOf(end);

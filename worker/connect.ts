@@ -21,7 +21,9 @@ import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { createHostHealthMonitor } from './host/health.ts';
 
-/** Opens the connections to all systems but Temporal. None of the systems has to be available yet. */
+/**
+ * Opens the connections to all systems but Temporal. None of the systems has to be available yet.
+ */
 export function connect(config: WorkerConfig, logger: Logger) {
   const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
   const name = `${instance}-worker`;

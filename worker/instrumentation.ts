@@ -1,4 +1,5 @@
-// Logs and counts what happens to runs. Each function wraps a module that knows neither logs nor metrics.
+// Logs and counts what happens to runs. Each function wraps a module that knows neither logs nor
+// metrics.
 
 import type { Logger } from 'pino';
 import { dayOf } from '../core/agent/usage.ts';

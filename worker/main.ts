@@ -65,8 +65,8 @@ async function main(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * The order matters: existing sandboxes are adopted, then tasks are polled. Temporal is loaded only then,
- * because loading it takes as long as everything before, and agents wait for the adoption.
+ * The order matters: existing sandboxes are adopted, then tasks are polled. Temporal is loaded only
+ * then, because loading it takes as long as everything before, and agents wait for the adoption.
  */
 async function work(local: SupervisedHost, signal: AbortSignal) {
   const metricsServer = config.metrics && (await metrics?.serve(config.metrics));

@@ -13,9 +13,9 @@ interface AuthenticateDeps {
 }
 
 /**
- * Runs before every route. Every route needs a key unless its config says otherwise; below `/api/v1`
- * so does a path without a route. The key is looked up for every call, so a revocation takes effect
- * immediately.
+ * Runs before every route. Every route needs a key unless its config says otherwise; below
+ * `/api/v1` so does a path without a route. The key is looked up for every call, so a revocation
+ * takes effect immediately.
  */
 export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps): void {
   const guard = createBruteForceGuard(nowMs);

@@ -12,7 +12,9 @@ interface KeyLastUsedDeps {
   onError: (error: unknown) => void;
 }
 
-/** Writes `lastUsedAt` in batches: a write for every call would serialize all calls with one key. */
+/**
+ * Writes `lastUsedAt` in batches: a write for every call would serialize all calls with one key.
+ */
 export function createKeyLastUsed({ keys, onError }: KeyLastUsedDeps): KeyLastUsed {
   const writer = createBatchedWriter<string>({
     everyMs: limits.key.touchEveryMs,

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Parses a `Range` header for a file of a given size. Null means the whole file, also for forms that
- * a server may ignore (several ranges, other units, invalid ones). `none`: not satisfiable.
+ * Parses a `Range` header for a file of a given size. Null means the whole file, also for forms
+ * that a server may ignore (several ranges, other units, invalid ones). `none`: not satisfiable.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | 'none' | null {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');

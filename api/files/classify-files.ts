@@ -19,7 +19,9 @@ export async function storeContents(
   }
 }
 
-/** Splits files into those of the run and of its flow, by the request's `.flowignore` or the flow's. */
+/**
+ * Splits files into those of the run and of its flow, by the request's `.flowignore` or the flow's.
+ */
 async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
   flowId: string,

@@ -4,8 +4,9 @@ import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
 
 /**
- * The paths that a `.flowignore` matches, by git's rules. The patterns come from a client and become
- * regular expressions. One that takes too long is rejected, because it would block the event loop.
+ * The paths that a `.flowignore` matches, by git's rules. The patterns come from a client and
+ * become regular expressions. One that takes too long is rejected, because it would block the event
+ * loop.
  */
 export function matchIgnored(text: string, paths: string[]): Set<string> {
   const { size } = new Blob([text]);

@@ -5,9 +5,9 @@ import type { App } from '../app-types.ts';
 export type CorsOrigins = 'any' | readonly string[];
 
 /**
- * Lets pages of other origins call `/api/v1` with a key. No answer allows credentials, so cookies are
- * never used. Runs before authentication: a preflight carries no key, and a browser can read an error
- * only if the error has these headers.
+ * Lets pages of other origins call `/api/v1` with a key. No answer allows credentials, so cookies
+ * are never used. Runs before authentication: a preflight carries no key, and a browser can read an
+ * error only if the error has these headers.
  */
 export function cors(app: App, origins: CorsOrigins): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -1,7 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, envelopeOf, invalid } from '../errors.ts';
 
-/** The only place where an error becomes an answer. Unexpected errors are logged and never shown. */
+/**
+ * The only place where an error becomes an answer. Unexpected errors are logged and never shown.
+ */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = isAborted(error, request) ? invalid('The request was aborted.') : asApiError(error);
   logFailure(request, error, known);

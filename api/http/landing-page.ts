@@ -4,7 +4,9 @@ import { publicPath } from './public-path.ts';
 
 type LinkDeps = Pick<ApiDeps, 'publicUrl' | 'temporalUiUrl'>;
 
-/** `GET /`: links to the parts of the service, as HTML for browsers and as JSON for other clients. */
+/**
+ * `GET /`: links to the parts of the service, as HTML for browsers and as JSON for other clients.
+ */
 export function landingPage(app: App, deps: LinkDeps): void {
   const config = { isPublic: true } as const;
   const schema = { hide: true };

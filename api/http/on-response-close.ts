@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 
 /**
- * Runs a hook once for each request when its response is closed. Fastify's `onResponse` does not run
- * if the client disconnects before the last byte, and most streams end so. An error in the hook is
- * logged: uncaught, it would end the process.
+ * Runs a hook once for each request when its response is closed. Fastify's `onResponse` does not
+ * run if the client disconnects before the last byte, and most streams end so. An error in the hook
+ * is logged: uncaught, it would end the process.
  */
 export function onResponseClose(
   app: App,

@@ -4,10 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { limits } from '../../core/limits.ts';
 
 /**
- * Decides whether `X-Forwarded-For` is trusted from an address, by a list of addresses, networks and
- * host names. Requests never wait for DNS: a lookup starts with the first forwarded request and is
- * repeated later, because a restarted proxy may have another address. A name that is not resolved
- * yet, or cannot be resolved, trusts no address.
+ * Decides whether `X-Forwarded-For` is trusted from an address, by a list of addresses, networks
+ * and host names. Requests never wait for DNS: a lookup starts with the first forwarded request and
+ * is repeated later, because a restarted proxy may have another address. A name that is not
+ * resolved yet, or cannot be resolved, trusts no address.
  */
 export function createTrustedProxies({
   proxies,

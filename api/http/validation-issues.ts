@@ -1,5 +1,5 @@
-// Error messages for clients that know JSON and not zod. A message from a schema itself is kept. This
-// file words zod's own issues and missing fields.
+// Error messages for clients that know JSON and not zod. A message from a schema itself is kept.
+// This file words zod's own issues and missing fields.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';

@@ -6,8 +6,9 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 
 /**
- * Disconnects a peer that takes nothing of its answer for `stallMs`: an unread answer stays in memory.
- * Large answers are written in slices, because only a whole write shows that the peer reads.
+ * Disconnects a peer that takes nothing of its answer for `stallMs`: an unread answer stays in
+ * memory. Large answers are written in slices, because only a whole write shows that the peer
+ * reads.
  */
 export function writeDeadline(app: App, stallMs: number = limits.http.stallMs): void {
   app.addHook('onSend', async (request, reply, payload) => {

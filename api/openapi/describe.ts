@@ -6,7 +6,9 @@ import { baseDocument } from './document.ts';
 import { type Document, postprocess } from './postprocess.ts';
 import { runFinishedWebhook } from './webhook.ts';
 
-/** Generates the OpenAPI document from the schemas of the routes. Call before the routes are added. */
+/**
+ * Generates the OpenAPI document from the schemas of the routes. Call before the routes are added.
+ */
 export async function registerOpenApi(app: App, publicUrl: string): Promise<void> {
   await app.register(swagger, {
     openapi: { ...baseDocument, servers: [{ url: publicUrl }] },

@@ -9,8 +9,8 @@ import { successResponse } from './success-responses.ts';
 export type Document = Node & { paths: Node; components: Node };
 
 /**
- * Prepares the generated document for client generators: portable parameter names, one description of
- * each error, and no unused components.
+ * Prepares the generated document for client generators: portable parameter names, one description
+ * of each error, and no unused components.
  */
 export function postprocess(document: Document): Document {
   const paths = mapMembers(document.paths, (path, item) => [

@@ -4,8 +4,8 @@ const at = '#/components/';
 const kinds = ['schemas', 'responses', 'headers'] as const;
 
 /**
- * Every named schema is generated twice, for requests (`RunInput`) and responses (`Run`). Merges equal
- * pairs and removes components without references.
+ * Every named schema is generated twice, for requests (`RunInput`) and responses (`Run`). Merges
+ * equal pairs and removes components without references.
  */
 export function pruneComponents(document: Node): Node {
   const schemas = nodeIn(nodeIn(document, 'components'), 'schemas');

@@ -12,9 +12,9 @@ interface OperatorAccess {
 }
 
 /**
- * Authenticates operators. API keys are not accepted here, and sessions are not accepted elsewhere. A
- * write must come from a page of this service: besides `SameSite`, its `Origin` is checked. The session
- * is looked up for every call, so removing an operator takes effect immediately.
+ * Authenticates operators. API keys are not accepted here, and sessions are not accepted elsewhere.
+ * A write must come from a page of this service: besides `SameSite`, its `Origin` is checked. The
+ * session is looked up for every call, so removing an operator takes effect immediately.
  */
 export function authenticateOperators(app: App, access: OperatorAccess): BruteForceGuard {
   const guard = createBruteForceGuard(access.nowMs);

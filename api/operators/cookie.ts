@@ -34,8 +34,8 @@ export function sessionCookie(session: string, publicUrl: string): string {
 export const noSessionCookie = (publicUrl: string): string => cookie('', 0, publicUrl);
 
 /**
- * Not readable by scripts, not sent from other sites, only sent over https, and limited to the path of
- * this installation.
+ * Not readable by scripts, not sent from other sites, only sent over https, and limited to the path
+ * of this installation.
  */
 function cookie(value: string, maxAgeSeconds: number, publicUrl: string): string {
   const secure = publicUrl.startsWith('https:') ? '; Secure' : '';

@@ -76,8 +76,8 @@ type Before = Pick<Flow, 'resources' | 'network' | 'limits' | 'prompt' | 'schedu
 const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
 
 /**
- * The fields to store. Absent members of resources, network and limits keep their values; a schedule
- * is replaced as a whole.
+ * The fields to store. Absent members of resources, network and limits keep their values; a
+ * schedule is replaced as a whole.
  */
 export function flowFieldsFrom(
   { resources, network, limits: bounds, env: variables, mcpServers: servers, ...rest }: FlowPatch,

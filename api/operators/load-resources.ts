@@ -14,7 +14,8 @@ export const projectPath = `${projectsPath}/:projectId`;
 
 const missing = (resource: string) => new ApiError('NOT_FOUND', `${resource} not found.`);
 
-// Load the resource that a path refers to, or throw 404. A resource of another project counts as missing.
+// Load the resource that a path refers to, or throw 404. A resource of another project counts as
+// missing.
 
 interface OfProject {
   projectId: string;

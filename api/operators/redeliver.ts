@@ -8,8 +8,9 @@ import { config, loadProjectRun, projectPath } from './load-resources.ts';
 import { runOfProjectParams } from './operator-schemas.ts';
 
 /**
- * Sends the webhook again: the same body and URL, signed with the current secret, up to four attempts. The
- * redelivery is stored before it is started: if this process cannot start it, a worker's reconciler does.
+ * Sends the webhook again: the same body and URL, signed with the current secret, up to four
+ * attempts. The redelivery is stored before it is started: if this process cannot start it, a
+ * worker's reconciler does.
  */
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;

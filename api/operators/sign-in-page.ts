@@ -3,8 +3,8 @@ import type { ApiDeps } from '../deps.ts';
 import { linkList } from '../http/landing-page.ts';
 
 /**
- * The page that a sign-in link opens. The code is in the URL fragment, which is never sent to a server
- * or to a link preview. It is used only when the button is clicked.
+ * The page that a sign-in link opens. The code is in the URL fragment, which is never sent to a
+ * server or to a link preview. It is used only when the button is clicked.
  */
 const script = `
 const code = location.hash.slice(1);

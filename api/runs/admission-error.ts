@@ -17,7 +17,9 @@ export function admissionError({ reason, limit, current }: Rejection): ApiError 
   return new ApiError(reason, messages[reason], bound);
 }
 
-/** A repeated request may refer to a run that the database lost, until the restore is reconciled. */
+/**
+ * A repeated request may refer to a run that the database lost, until the restore is reconciled.
+ */
 export const restoreNotReconciled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
     headers: { 'retry-after': String(limits.http.restoreRetrySeconds) },

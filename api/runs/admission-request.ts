@@ -1,5 +1,6 @@
 // A trigger, a retry and an operator's run become the input of admission in two steps. parseTrigger
-// reads the request alone. toAdmissionRequest adds the values of the flow, which the route has loaded.
+// reads the request alone. toAdmissionRequest adds the values of the flow, which the route has
+// loaded.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Flow } from '../../core/flows/flow.ts';

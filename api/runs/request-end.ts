@@ -16,8 +16,9 @@ interface RequestEndDeps {
 }
 
 /**
- * Records the cause of the end and signals the workflow. Returns the run afterwards, unchanged if it
- * had ended before. The recorded cause is authoritative; the signal only speeds it up. Safe to repeat.
+ * Records the cause of the end and signals the workflow. Returns the run afterwards, unchanged if
+ * it had ended before. The recorded cause is authoritative; the signal only speeds it up. Safe to
+ * repeat.
  */
 export async function requestEnd(
   { runs, workflows, log }: Pick<ApiDeps, 'runs'> & RequestEndDeps,

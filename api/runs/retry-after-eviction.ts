@@ -16,8 +16,8 @@ interface Eviction {
 }
 
 /**
- * Retries an attempt that the concurrent run limit rejected, as long as an idle session of the project
- * can be evicted. Nothing is retried for a client that has disconnected.
+ * Retries an attempt that the concurrent run limit rejected, as long as an idle session of the
+ * project can be evicted. Nothing is retried for a client that has disconnected.
  */
 export async function retryAfterEviction<T extends { outcome: string; reason?: string }>(
   deps: SlotDeps,
@@ -40,8 +40,8 @@ interface SlotRequest {
 }
 
 /**
- * Evicts the project's longest-idle session: requests its sleep and waits until it releases its slot.
- * False if no session is idle, or if the eviction takes too long.
+ * Evicts the project's longest-idle session: requests its sleep and waits until it releases its
+ * slot. False if no session is idle, or if the eviction takes too long.
  */
 async function freeProjectSlot(
   deps: SlotDeps,

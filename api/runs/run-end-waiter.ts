@@ -1,5 +1,5 @@
-// Waits for runs to end. A notification triggers a read immediately. A poll reads all awaited runs from
-// Postgres, in case a notification is lost.
+// Waits for runs to end. A notification triggers a read immediately. A poll reads all awaited runs
+// from Postgres, in case a notification is lost.
 
 import { limits } from '../../core/limits.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -20,8 +20,8 @@ export const partialMessages = z.boolean().meta({
 });
 
 /**
- * The body of a trigger. Each field has its own schema, and the object is strict: an unknown field is
- * rejected, never ignored.
+ * The body of a trigger. Each field has its own schema, and the object is strict: an unknown field
+ * is rejected, never ignored.
  */
 export const triggerBody = z.strictObject({
   prompt: nonBlankText()

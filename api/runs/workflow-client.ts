@@ -1,6 +1,6 @@
-// Calls from the API to Temporal. The answer to a client never depends on them: the reconciler repeats a
-// failed call from the state in Postgres. So a request waits for a call up to a deadline, and the call
-// continues in the background.
+// Calls from the API to Temporal. The answer to a client never depends on them: the reconciler
+// repeats a failed call from the state in Postgres. So a request waits for a call up to a deadline,
+// and the call continues in the background.
 
 import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';

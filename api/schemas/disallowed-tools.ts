@@ -3,8 +3,8 @@ import { limits } from '../../core/limits.ts';
 import { maxCharacters, text } from './text.ts';
 
 /**
- * A tool, a tool of an MCP server, or a tool with a specifier. The agent would take anything else for
- * the name of an unknown tool and withhold nothing.
+ * A tool, a tool of an MCP server, or a tool with a specifier. The agent would take anything else
+ * for the name of an unknown tool and withhold nothing.
  */
 const form = /^[A-Za-z][A-Za-z0-9_-]*(?:\*|\((.+)\))?$/;
 

@@ -4,8 +4,9 @@ import { limits } from '../../core/limits.ts';
 import { jsonSchemaError } from './validate-json-schema.ts';
 
 /**
- * A JSON Schema, validated with the agent's rules: an unusable one would end the run before its first
- * output. `$schema` is removed, because the agent knows only one draft by name. Returns JSON text.
+ * A JSON Schema, validated with the agent's rules: an unusable one would end the run before its
+ * first output. `$schema` is removed, because the agent knows only one draft by name. Returns JSON
+ * text.
  */
 export const outputSchema = z
   .record(z.string(), z.unknown())

@@ -11,8 +11,8 @@ interface RecordRules<T extends z.ZodType> {
 }
 
 /**
- * An object as a map from names to values of one type. The count is checked first, so that a million
- * entries cost no more than one too many.
+ * An object as a map from names to values of one type. The count is checked first, so that a
+ * million entries cost no more than one too many.
  */
 export function recordOf<T extends z.ZodType>({ max, noun, nameError, value }: RecordRules<T>) {
   return z.record(z.string(), z.unknown()).transform((record, context) => {

@@ -1,5 +1,5 @@
-// Validates a client's JSON Schema against the meta-schema. The schema is never compiled: for some short
-// schemas that takes seconds.
+// Validates a client's JSON Schema against the meta-schema. The schema is never compiled: for some
+// short schemas that takes seconds.
 
 import { Ajv } from 'ajv';
 import { isObject } from '../../core/json.ts';

@@ -5,8 +5,8 @@ import { loadFlow } from '../runs/load-run.ts';
 import { sessionId as sessionIdSchema } from './session-id.ts';
 
 /**
- * Loads a session of a flow of this project that is not deleted, or throws. Flow and session are read
- * in parallel, and an error of the flow is reported first.
+ * Loads a session of a flow of this project that is not deleted, or throws. Flow and session are
+ * read in parallel, and an error of the flow is reported first.
  */
 export async function loadSession(
   deps: Pick<ApiDeps, 'flows' | 'sessions'>,

@@ -39,9 +39,9 @@ type SendDeps = Pick<
 >;
 
 /**
- * Stores the message, then signals the session's workflow. The reconciler repeats a failed signal. If
- * the session has ended meanwhile, the message is withdrawn, unless readers were already notified that
- * its turn has failed.
+ * Stores the message, then signals the session's workflow. The reconciler repeats a failed signal.
+ * If the session has ended meanwhile, the message is withdrawn, unless readers were already
+ * notified that its turn has failed.
  */
 export async function sendMessage(
   deps: SendDeps,

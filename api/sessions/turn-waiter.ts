@@ -1,5 +1,5 @@
-// Waits for turns to end. All waits of a process share their reads: a notification that a turn may have
-// ended triggers one soon, and a poll reads all awaited turns, in case a notification is lost.
+// Waits for turns to end. All waits of a process share their reads: a notification that a turn may
+// have ended triggers one soon, and a poll reads all awaited turns, in case a notification is lost.
 
 import type { FastifyBaseLogger } from 'fastify';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';

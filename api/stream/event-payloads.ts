@@ -9,7 +9,10 @@ const agentStatus = runRecord.shape.agentStatus;
 const messageId = z.uuid();
 const files = storedFiles.unwrap().shape;
 
-/** The `data` of each event that the service itself sends. An event of the agent has the agent's own data. */
+/**
+ * The `data` of each event that the service itself sends. An event of the agent has the agent's own
+ * data.
+ */
 export const eventPayloads: Record<ServiceEvent, z.ZodType> = {
   status: z.strictObject({ status: runRecord.shape.status, agentStatus }),
   agent_status: z.strictObject({ status: agentStatus.unwrap() }),
@@ -60,7 +63,10 @@ export const eventPayloads: Record<ServiceEvent, z.ZodType> = {
   }),
 };
 
-/** The same as JSON Schema: an event is described by its name and its data, which may get further fields. */
+/**
+ * The same as JSON Schema: an event is described by its name and its data, which may get further
+ * fields.
+ */
 export const eventSchemas = Object.entries(eventPayloads).map(([event, payload]) => {
   const { $schema: _, ...data } = z.toJSONSchema(payload, { target: 'draft-2020-12' });
   return {

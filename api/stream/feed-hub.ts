@@ -14,8 +14,8 @@ interface SharedFeed {
 }
 
 /**
- * All feeds of this process, and one poll of Postgres for all of them. When the database was restored,
- * the feeds may be ahead of it: no further reader gets them, and `onRestore` is called.
+ * All feeds of this process, and one poll of Postgres for all of them. When the database was
+ * restored, the feeds may be ahead of it: no further reader gets them, and `onRestore` is called.
  */
 export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
   const feeds = new Map<string, SharedFeed>();

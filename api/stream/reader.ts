@@ -1,10 +1,10 @@
 // One reader of a run's stream, in three phases:
-//   1. subscribe: the reader is attached to the run's feed, which is subscribed already, so no event
-//      from here on is missed;
+//   1. subscribe: the reader is attached to the run's feed, which is subscribed already, so no
+//      event from here on is missed;
 //   2. replay: the run's status, its output so far, and every frame after the reader's position;
 //   3. live: the events that the feed has after that position, until the end.
-// The reader's position in the log alone decides what comes next. Phases 2 and 3 may overlap without
-// a gap or a duplicate. A reader that falls behind the feed returns to phase 2.
+// The reader's position in the log alone decides what comes next. Phases 2 and 3 may overlap
+// without a gap or a duplicate. A reader that falls behind the feed returns to phase 2.
 
 import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';

@@ -31,7 +31,9 @@ export function createRingBuffer(startSeq: number): RingBuffer {
   // Most readers are at the same position: they get the same chunk.
   let latest: { after: StreamPosition; chunk: Chunk } | null = null;
 
-  /** Evicts a quarter at a time: moving the remaining items for every frame would dominate the cost. */
+  /**
+   * Evicts a quarter at a time: moving the remaining items for every frame would dominate the cost.
+   */
   function evict(): void {
     if (fits(items.length, size, 1)) return;
     let dropped = 0;

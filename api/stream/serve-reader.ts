@@ -5,7 +5,9 @@ import type { Reader } from './reader.ts';
 import type { Chunk } from './ring-buffer.ts';
 import { sseEvent, sseFrame, ssePing, sseRetry } from './sse-writer.ts';
 
-/** Resolves when the run has ended, the reader has disconnected, or the service closes the stream. */
+/**
+ * Resolves when the run has ended, the reader has disconnected, or the service closes the stream.
+ */
 export async function serveReader(reader: Reader): Promise<void> {
   const unsubscribe = subscribe(reader);
   try {

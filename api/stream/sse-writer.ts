@@ -5,8 +5,9 @@ import { limits } from '../../core/limits.ts';
 /** Writes to one reader of a stream, with backpressure. */
 export interface SseWriter {
   /**
-   * Returns a promise only if the reader has to be waited for: with a thousand readers a promise for
-   * every write is measurable. Write again after it resolves. False: the reader has disconnected.
+   * Returns a promise only if the reader has to be waited for: with a thousand readers a promise
+   * for every write is measurable. Write again after it resolves. False: the reader has
+   * disconnected.
    */
   write: (bytes: Buffer) => boolean | Promise<boolean>;
   isOpen: () => boolean;

@@ -135,7 +135,9 @@ function specOf(modelSocket: string): Docker.ContainerCreateOptions {
 /** There is no gateway before the model here, so its address has no path. */
 const ownSettings = agentSettings().replace(`:${modelPort}/model"`, `:${modelPort}"`);
 
-/** As sandbox/entry/agent-env.ts sets it, because it decides how much the agent does at its start. */
+/**
+ * As sandbox/entry/agent-env.ts sets it, because it decides how much the agent does at its start.
+ */
 const agentEnvironment = {
   ANTHROPIC_BASE_URL: `http://127.0.0.1:${modelPort}`,
   ANTHROPIC_API_KEY: 'sandbox',

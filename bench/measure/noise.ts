@@ -23,7 +23,9 @@ interface Reading {
 }
 
 const otherCpusMax = 0.1;
-/** Both sides of an iteration lose to the hypervisor: less than this widens the interval instead. */
+/**
+ * Both sides of an iteration lose to the hypervisor: less than this widens the interval instead.
+ */
 const stealMax = 0.1;
 const ticksPerSecond = 100;
 
@@ -88,8 +90,9 @@ function readProcesses(): ProcessInfo[] {
     const match = /^(\d+) \((.*)\) \S (\d+) (.*)/s.exec(readText(`/proc/${entry}/stat`));
     if (!/^\d+$/.test(entry) || match === null) return [];
     const [, pid, name = '', parent, rest = ''] = match;
-    // utime, stime, cutime and cstime: fields 14 to 17, and `rest` starts with field 5. Init inherits
-    // the containers of an iteration, so the times of its children are not those of other programs.
+    // utime, stime, cutime and cstime: fields 14 to 17, and `rest` starts with field 5. Init
+    // inherits the containers of an iteration, so the times of its children are not those of other
+    // programs.
     const times = rest
       .split(' ')
       .slice(9, Number(pid) === init ? 11 : 13)

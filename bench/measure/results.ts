@@ -50,7 +50,9 @@ export function readResults(file: string): Results {
   return JSON.parse(readFileSync(file, 'utf8')) as Results; // written by writeResults
 }
 
-/** The newest published run of each environment: gVisor and other stores of Temporal are separate. */
+/**
+ * The newest published run of each environment: gVisor and other stores of Temporal are separate.
+ */
 export function latestResults(folder: string = resultsFolder): Results[] {
   const files = existsSync(folder) ? readdirSync(folder) : [];
   const all = files

@@ -35,8 +35,8 @@ export interface Scenario {
   /** Why the scenario cannot be measured on gVisor. Absent if it can. */
   runcOnly?: string;
   /**
-   * Installs a peer, or returns why that is impossible. A scenario with a peer is measured only if the
-   * command line names it.
+   * Installs a peer, or returns why that is impossible. A scenario with a peer is measured only if
+   * the command line names it.
    */
   installPeer?: () => Promise<string | undefined>;
   open(): Promise<OpenScenario>;

@@ -1,7 +1,7 @@
 // One run with a thousand readers. A round is a few frames published together, which both sides
 // write to each reader in one piece. The next round starts when every reader has received the
-// previous one completely. What is judged is the CPU time of the server, because readers and servers
-// share the machine, and a busy machine presses the ratio of the rates to 1.
+// previous one completely. What is judged is the CPU time of the server, because readers and
+// servers share the machine, and a busy machine presses the ratio of the rates to 1.
 
 import { sseFrame } from '../../api/stream/sse-writer.ts';
 import type { Frame, StoredFrame } from '../../core/frames/frame.ts';

@@ -70,7 +70,10 @@ async function startPeer(peer: Peer, { dataDir, modelUrl }: BenchService) {
   return { say, stop };
 }
 
-/** As in T5, the first message is not measured. The second is sent at a random time of the poll interval. */
+/**
+ * As in T5, the first message is not measured. The second is sent at a random time of the poll
+ * interval.
+ */
 async function measure({ id }: Peer, say: Say): Promise<Sample> {
   await say(agentWords());
   await sleep(Math.random() * pollingMs);

@@ -1,5 +1,6 @@
-// The backup file format: a magic line, a line of JSON metadata, the output of pg_dump, and the SHA-256
-// of all preceding bytes. The file appears under its name once it is complete, and never replaces one.
+// The backup file format: a magic line, a line of JSON metadata, the output of pg_dump, and the
+// SHA-256 of all preceding bytes. The file appears under its name once it is complete, and never
+// replaces one.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -1,5 +1,5 @@
-// Encrypts the encryption key for a backup: AES-256-GCM with a key derived from a passphrase by scrypt.
-// The cost allows about ten guesses per second and core.
+// Encrypts the encryption key for a backup: AES-256-GCM with a key derived from a passphrase by
+// scrypt. The cost allows about ten guesses per second and core.
 
 import {
   createCipheriv,

@@ -131,7 +131,10 @@ export function requestBody(
   return { ...config, ...omitUndefined(fields) };
 }
 
-/** Merges options into a group of the file. Keeps the file's value if no option is set or it is invalid. */
+/**
+ * Merges options into a group of the file. Keeps the file's value if no option is set or it is
+ * invalid.
+ */
 function mergeOptions(group: unknown, options: object): unknown {
   const fields = omitUndefined(options);
   if (Object.keys(fields).length === 0) return undefined;

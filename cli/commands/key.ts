@@ -53,7 +53,9 @@ function create({ withStores }: CliDeps): Command {
     );
 }
 
-/** A request that works as it is: triggers a run of the project's first flow, or lists the flows. */
+/**
+ * A request that works as it is: triggers a run of the project's first flow, or lists the flows.
+ */
 function exampleRequest(call: { publicUrl: string; key: string; flowId?: string | undefined }) {
   const { publicUrl, key, flowId } = call;
   const auth = `-H 'Authorization: Bearer ${key}'`;

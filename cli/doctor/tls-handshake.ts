@@ -20,7 +20,9 @@ export interface HandshakeFailure {
 }
 
 const responseWithinMs = 4_000;
-/** A server may reject the client's certificate shortly after the client considers itself connected. */
+/**
+ * A server may reject the client's certificate shortly after the client considers itself connected.
+ */
 const rejectionWithinMs = 500;
 
 /** Null if the handshake succeeds, or if nothing listens at the address. */

@@ -43,7 +43,9 @@ export interface Check {
   name: string;
   /** Checks that have to pass before this one can run. */
   needs: string[];
-  /** Checks that have to pass before a fix: they show that the settings are those of the service. */
+  /**
+   * Checks that have to pass before a fix: they show that the settings are those of the service.
+   */
   fixNeeds?: string[];
   run(context: DoctorContext): Promise<CheckResult>;
   /** The problem if `run` throws. Its message has no full stop, because the error is appended. */

@@ -39,8 +39,8 @@ const runServersFile = 'run-mcp.json';
 const systemPromptName = 'system-prompt.md';
 
 /**
- * The last three flags are a security boundary: without them, files in the working directory and settings
- * that the agent writes could redirect the model's address, run hooks and start servers.
+ * The last three flags are a security boundary: without them, files in the working directory and
+ * settings that the agent writes could redirect the model's address, run hooks and start servers.
  */
 const fixedArguments = [
   '-p',
@@ -63,7 +63,9 @@ const fixedArguments = [
 /** Plan mode waits for an approval, and no person is present to give it. */
 const planning = ['EnterPlanMode', 'ExitPlanMode'];
 
-/** Tools that run on servers of the model API. The gateway refuses them unless the policy is `open`. */
+/**
+ * Tools that run on servers of the model API. The gateway refuses them unless the policy is `open`.
+ */
 const serverTools = ['WebSearch'];
 
 function argumentsOf(plan: AgentPlan, files: AgentFile[]): string[] {

@@ -8,8 +8,8 @@ import { type ControlFacts, controlFacts } from './control-protocol.ts';
 import { readTurnResult, type TurnResult } from './turn-result.ts';
 
 /**
- * The meaning of one line of agent output. A pure function of its text, so that reading again gives the
- * same frames. It never throws, and never emits an event name that is reserved for the service.
+ * The meaning of one line of agent output. A pure function of its text, so that reading again gives
+ * the same frames. It never throws, and never emits an event name that is reserved for the service.
  */
 export interface AgentLine {
   /** Stored in the run's log, in this order. */

@@ -2,8 +2,9 @@ import { agentNetworkEnv } from '../sandbox/agent-network.ts';
 import { sandboxPaths } from '../sandbox/sandbox-config.ts';
 
 /**
- * Settings that take precedence over the agent's own settings file, which the agent can write while it
- * runs. They are merged by key, so every variable that can select another model address must be listed.
+ * Settings that take precedence over the agent's own settings file, which the agent can write while
+ * it runs. They are merged by key, so every variable that can select another model address must be
+ * listed.
  */
 export function agentSettings(): string {
   return JSON.stringify({
@@ -16,7 +17,9 @@ export function agentSettings(): string {
   });
 }
 
-/** Empty values: the agent cannot bypass the gateway by calling the model through another provider. */
+/**
+ * Empty values: the agent cannot bypass the gateway by calling the model through another provider.
+ */
 const otherProviders = {
   CLAUDE_CODE_USE_BEDROCK: '',
   CLAUDE_CODE_USE_VERTEX: '',

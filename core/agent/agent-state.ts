@@ -1,6 +1,6 @@
-// The state that earlier lines of an agent leave for interpreting the next one. It is stored in the same
-// transaction as the offset up to which the output was read. A process that continues from that offset
-// has exactly this state, so the same lines give the same frames.
+// The state that earlier lines of an agent leave for interpreting the next one. It is stored in the
+// same transaction as the offset up to which the output was read. A process that continues from
+// that offset has exactly this state, so the same lines give the same frames.
 
 import { type Frame, statusFrame } from '../frames/frame.ts';
 import { limits } from '../limits.ts';

@@ -3,8 +3,8 @@ import type { EndCause } from '../runs/end-cause.ts';
 import { stripUnstorable } from '../sanitize-text.ts';
 
 /**
- * The agent's report at the end of a turn. Its `usage` and `total_cost_usd` are ignored, because the gateway
- * measures both.
+ * The agent's report at the end of a turn. Its `usage` and `total_cost_usd` are ignored, because
+ * the gateway measures both.
  */
 export interface TurnResult {
   isError: boolean;

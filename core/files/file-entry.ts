@@ -1,6 +1,9 @@
 export type FileScope = 'flow' | 'run';
 
-/** Files that match its patterns belong to the run only. The file itself belongs to the flow or the request. */
+/**
+ * Files that match its patterns belong to the run only. The file itself belongs to the flow or the
+ * request.
+ */
 export const ignoreName = '.flowignore';
 
 /** A stored file of a run's working directory; its content is the blob `sha256`. */
@@ -18,7 +21,9 @@ export interface FileEntry {
   linkGroup?: number | null;
 }
 
-/** A symbolic link. The target is any text: it may not exist, or be outside the working directory. */
+/**
+ * A symbolic link. The target is any text: it may not exist, or be outside the working directory.
+ */
 export interface LinkEntry {
   path: string;
   target: string;

@@ -3,8 +3,8 @@ import { limits } from '../limits.ts';
 type PathCheck = { ok: true } | { ok: false; reason: string };
 
 /**
- * Checks that a path may name a file of a working directory: a relative POSIX path in canonical form.
- * Call it after all decoding.
+ * Checks that a path may name a file of a working directory: a relative POSIX path in canonical
+ * form. Call it after all decoding.
  */
 export function checkFilePath(path: string): PathCheck {
   if (path === '') return rejected('is empty');

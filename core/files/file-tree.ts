@@ -8,8 +8,8 @@ export interface FileTreeNode {
 }
 
 /**
- * The tree of a working directory, from the paths of its files. If there are too many, files near the
- * root take precedence. The order of the input does not matter.
+ * The tree of a working directory, from the paths of its files. If there are too many, files near
+ * the root take precedence. The order of the input does not matter.
  */
 export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
   const top: Directory = { children: new Map() };

@@ -22,9 +22,9 @@ export interface ChatReader {
 }
 
 /**
- * A turn ends with its `result`; `turn_end` is in the same batch, so that the log never has one without
- * the other. The result of an unprompted turn ends no message's turn. Deterministic for the same start
- * and lines.
+ * A turn ends with its `result`; `turn_end` is in the same batch, so that the log never has one
+ * without the other. The result of an unprompted turn ends no message's turn. Deterministic for the
+ * same start and lines.
  */
 export function createChatReader(sessionId: string, initial: PendingTurn | null): ChatReader {
   let expected = initial;

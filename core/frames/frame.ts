@@ -1,9 +1,13 @@
 import type { AgentStatus } from '../runs/run.ts';
 
-/** Which slice of the log a frame belongs to: `output` is rendered text, `chat` the conversation. */
+/**
+ * Which slice of the log a frame belongs to: `output` is rendered text, `chat` the conversation.
+ */
 export type Channel = 'output' | 'chat' | 'other';
 
-/** One event of a run's stream. `data` is one line of JSON; the agent's lines are passed unchanged. */
+/**
+ * One event of a run's stream. `data` is one line of JSON; the agent's lines are passed unchanged.
+ */
 export interface Frame {
   event: string;
   data: string;
@@ -45,7 +49,10 @@ const ownEvents = [
 /** An event whose data is the service's own. `stream` carries an event of the agent. */
 export type ServiceEvent = Exclude<(typeof ownEvents)[number], 'stream'>;
 
-/** Reserved: never the event of an agent's line. Browsers use the last three for the connection itself. */
+/**
+ * Reserved: never the event of an agent's line. Browsers use the last three for the connection
+ * itself.
+ */
 export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 
 /** The events of the public interface. Names are added, never changed. */

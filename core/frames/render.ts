@@ -3,8 +3,8 @@ import { oneLine, stripControlCodes, truncateText } from '../sanitize-text.ts';
 import { summarizeToolInput } from './summarize-tool-input.ts';
 
 /**
- * Renders a line of the agent like a terminal: its text unchanged, one line per tool call, and the start
- * of the tool's result. Empty if there is nothing to show.
+ * Renders a line of the agent like a terminal: its text unchanged, one line per tool call, and the
+ * start of the tool's result. Empty if there is nothing to show.
  */
 export function renderLine(line: JsonObject): string {
   switch (line.type) {

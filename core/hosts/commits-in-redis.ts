@@ -1,4 +1,6 @@
-/** The last commits as Redis stores them, written after each commit, so Postgres must have them all. */
+/**
+ * The last commits as Redis stores them, written after each commit, so Postgres must have them all.
+ */
 export interface CommitsInRedis {
   /** IDs of the runs, sessions and messages that were accepted last. */
   acceptedIds: string[];

@@ -21,7 +21,9 @@ export interface HostCalls {
   };
   /** Stores the whole working directory and its file list. */
   store_files: { payload: Record<string, never>; result: { outcome: 'stored' | 'gone' } };
-  /** Writes files into a working directory: all of them, or none if a conflict is found in advance. */
+  /**
+   * Writes files into a working directory: all of them, or none if a conflict is found in advance.
+   */
   write_files: {
     payload: { files: InputFile[] };
     result:

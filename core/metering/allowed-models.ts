@@ -19,8 +19,8 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
 const defaultModel = current.opus;
 
 /**
- * The models that an agent may call: the model of its run, its small model, and those that the flow lists.
- * Names are returned without the version's date and without a suffix.
+ * The models that an agent may call: the model of its run, its small model, and those that the flow
+ * lists. Names are returned without the version's date and without a suffix.
  */
 export function allowedModels(run: { model: string | null; listed: readonly string[] }): string[] {
   const named = [run.model, ...run.listed];
@@ -31,8 +31,8 @@ export const isAllowedModel = (model: string, allowed: readonly string[]): boole
   allowed.includes(plainModelName(model));
 
 /**
- * The models that the agent calls if it is started with this name; null: its default. It replaces a retired
- * model by the current one of the same family.
+ * The models that the agent calls if it is started with this name; null: its default. It replaces a
+ * retired model by the current one of the same family.
  */
 export function modelsForName(name: string | null): string[] {
   const plain = plainModelName(name ?? defaultModel);

@@ -1,5 +1,5 @@
-// Reads the usage of a call from the answer of the model API while the answer is relayed to the agent. The
-// answer may be cut off anywhere, and may arrive in parts of any size.
+// Reads the usage of a call from the answer of the model API while the answer is relayed to the
+// agent. The answer may be cut off anywhere, and may arrive in parts of any size.
 
 import { type JsonObject, objectIn, parseObject, textIn } from '../json.ts';
 import { readUsage } from './answer-usage.ts';

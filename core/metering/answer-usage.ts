@@ -5,8 +5,8 @@ import { noTokens, type TokenCounts } from './token-counts.ts';
 const tokensMax = 1e9;
 
 /**
- * Reads a `usage` object of the model API on top of an earlier one of the same answer. A field that is
- * absent keeps its earlier value, because the end of a stream repeats only some fields.
+ * Reads a `usage` object of the model API on top of an earlier one of the same answer. A field that
+ * is absent keeps its earlier value, because the end of a stream repeats only some fields.
  */
 export function readUsage(usage: JsonObject, earlier: TokenCounts = noTokens): TokenCounts {
   const top = readTokens(usage, earlier);

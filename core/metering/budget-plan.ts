@@ -27,9 +27,9 @@ interface BudgetedRun extends PricedRun {
 }
 
 /**
- * The maximum length of an answer, with which an agent with a budget is configured. A call reserves the
- * price of its longest answer, so with the agent's default a small budget would not permit any call. Null:
- * no limit.
+ * The maximum length of an answer, with which an agent with a budget is configured. A call reserves
+ * the price of its longest answer, so with the agent's default a small budget would not permit any
+ * call. Null: no limit.
  */
 export function answerTokensMax({ maxBudgetUsd, ...run }: BudgetedRun): number | null {
   if (maxBudgetUsd === null) return null;

@@ -20,8 +20,8 @@ interface BoundedRequest {
 }
 
 /**
- * The most that a call can use. A token of text is at least one byte long. The tokens of an image do not
- * depend on the length of its data, and a document may be compressed.
+ * The most that a call can use. A token of text is at least one byte long. The tokens of an image
+ * do not depend on the length of its data, and a document may be compressed.
  */
 export function callBound({ bytes, maxTokens, fields }: BoundedRequest): CallBound {
   const { images, hasDocument, cachesForAnHour } = scan(fields);
@@ -48,7 +48,10 @@ interface Scan {
   cachesForAnHour: boolean;
 }
 
-/** Of the whole request: what is found where it has no effect makes the bound larger, and nothing else. */
+/**
+ * Of the whole request: what is found where it has no effect makes the bound larger, and nothing
+ * else.
+ */
 function scan(
   value: unknown,
   found: Scan = { images: 0, hasDocument: false, cachesForAnHour: false },
@@ -66,8 +69,8 @@ function scan(
 const isTextSource = ({ type }: JsonObject): boolean => type === 'text' || type === 'content';
 
 /**
- * The length of the request without the images' data. Only blocks of content are images: the same members in
- * the input of a tool are text for the model.
+ * The length of the request without the images' data. Only blocks of content are images: the same
+ * members in the input of a tool are text for the model.
  */
 const textBytes = ({ bytes, fields }: Omit<BoundedRequest, 'maxTokens'>): number =>
   bytes - listIn(fields, 'messages').filter(isObject).map(imageBytesIn).reduce(sum, 0);

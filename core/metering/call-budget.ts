@@ -1,5 +1,5 @@
-// What a run may still spend. A call reserves its maximum cost before it is made, and returns the difference
-// when its cost is known. So parallel calls cannot exceed the budget together.
+// What a run may still spend. A call reserves its maximum cost before it is made, and returns the
+// difference when its cost is known. So parallel calls cannot exceed the budget together.
 
 export interface CallBudget {
   fits(nanos: number): boolean;

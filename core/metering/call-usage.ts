@@ -24,9 +24,10 @@ interface CallUsage {
 const tokensPerSecond = 100;
 
 /**
- * The tokens that a call used: none if the model API rejected it or never answered. If an answer has no
- * final usage, the missing counts are estimated: the prompt by its length, and the output by the time that
- * the model wrote, because the part that arrived does not show all tokens, such as those of thinking.
+ * The tokens that a call used: none if the model API rejected it or never answered. If an answer
+ * has no final usage, the missing counts are estimated: the prompt by its length, and the output by
+ * the time that the model wrote, because the part that arrived does not show all tokens, such as
+ * those of thinking.
  */
 export function callUsage({ outcome, status, answer, request, writingMs }: CallEnd): CallUsage {
   const isCutOff = outcome !== 'answered' || (isSuccess(status) && !answer.isComplete);

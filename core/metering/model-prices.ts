@@ -83,7 +83,10 @@ const fable = listed({ input: 10, output: 50, cacheRead: 1 });
 const fable51 = listed({ input: 10, output: 50, cacheRead: 0.25 });
 const fable52 = listed({ input: 8, output: 40, cacheRead: 0.2 });
 
-/** The list prices of the models that the agent supports. Add a changed price as an entry with its day. */
+/**
+ * The list prices of the models that the agent supports. Add a changed price as an entry with its
+ * day.
+ */
 export const listPrices: PriceList = {
   'claude-3-5-haiku': listed({ input: 0.8, output: 4, cacheRead: 0.08 }),
   'claude-haiku-4-5': listed({ input: 1, output: 5, cacheRead: 0.1 }),
@@ -118,8 +121,9 @@ export const listPrices: PriceList = {
 };
 
 /**
- * Null if the price is unknown. The operator's prices take precedence. A name may have the date of its
- * version, like claude-opus-4-1-20250805, or a suffix for a long context, like claude-opus-5-5[1m].
+ * Null if the price is unknown. The operator's prices take precedence. A name may have the date of
+ * its version, like claude-opus-4-1-20250805, or a suffix for a long context, like
+ * claude-opus-5-5[1m].
  */
 export function findPrice(
   model: string,

@@ -19,12 +19,15 @@ export const modelLimits = {
   /** Models that a flow may list. */
   allowedMax: 20,
   /**
-   * Model calls of a run. A well-behaved agent stays far below: it makes one call per round, and more for
-   * subagents and after errors.
+   * Model calls of a run. A well-behaved agent stays far below: it makes one call per round, and
+   * more for subagents and after errors.
    */
   callsMax: (maxTurns: number | null): number =>
     maxTurns === null ? Number.POSITIVE_INFINITY : 20 * maxTurns + 50,
-  /** Rejected calls of a turn that the ledger contains. They are free, so an agent could make any number. */
+  /**
+   * Rejected calls of a turn that the ledger contains. They are free, so an agent could make any
+   * number.
+   */
   rejectedCallsStoredMax: 20,
   /** 13 months, so that a month can be compared with the same month of the year before. */
   ledgerRetentionMs: 397 * 24 * 3_600_000,

@@ -20,7 +20,9 @@ type ReadModelRequest =
   | { outcome: 'read'; request: ModelRequest }
   | { outcome: 'refused'; refusal: Refusal };
 
-/** Reads the body of a call. Only the policy `open` permits content that acts outside the sandbox. */
+/**
+ * Reads the body of a call. Only the policy `open` permits content that acts outside the sandbox.
+ */
 export function readModelRequest(body: unknown, policy: NetworkPolicy): ReadModelRequest {
   if (!isObject(body)) return refused('body', 'must be a JSON object');
   const { model } = body;

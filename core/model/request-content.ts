@@ -7,9 +7,10 @@ export interface Refusal {
 }
 
 /**
- * The first field of a request that makes the model API act outside the sandbox (call a server, fetch a
- * URL, read a stored file, run code), or that is unknown. Null if there is none. The input of a tool call
- * and the schema of a tool's input may contain anything, because they are only data for the agent.
+ * The first field of a request that makes the model API act outside the sandbox (call a server,
+ * fetch a URL, read a stored file, run code), or that is unknown. Null if there is none. The input
+ * of a tool call and the schema of a tool's input may contain anything, because they are only data
+ * for the agent.
  */
 export function findForbiddenContent(body: JsonObject): Refusal | null {
   return (
@@ -143,7 +144,8 @@ function firstOf(
 function unknownKey(value: JsonObject, known: Set<string>, prefix: string): Refusal | null {
   const key = Object.keys(value).find((name) => !known.has(name));
   if (key === undefined) return null;
-  // The wording of the model API: the agent recognizes it, and repeats the request without the field.
+  // The wording of the model API: the agent recognizes it, and repeats the request without the
+  // field.
   return forbidden(shorten(prefix + key), 'Extra inputs are not permitted');
 }
 

@@ -8,13 +8,15 @@ export interface McpServer {
 export type McpServers = Record<string, McpServer>;
 
 /**
- * The secret part of a run's request, which no client can read back: encrypted at admission, delivered
- * to the sandbox once, deleted once acknowledged.
+ * The secret part of a run's request, which no client can read back: encrypted at admission,
+ * delivered to the sandbox once, deleted once acknowledged.
  */
 export interface RunConfig {
   env: Record<string, string>;
   mcpServers: McpServers;
-  /** `merge`: added to the flow's servers, replacing those of the same name; `replace`: only these. */
+  /**
+   * `merge`: added to the flow's servers, replacing those of the same name; `replace`: only these.
+   */
   mcpMode: 'merge' | 'replace';
   appendSystemPrompt: string | null;
   disallowedTools: string[];

@@ -1,4 +1,7 @@
-/** Variables for programs in a sandbox, which reach the network and the model only through this proxy. */
+/**
+ * Variables for programs in a sandbox, which reach the network and the model only through this
+ * proxy.
+ */
 export function agentNetworkEnv(proxyPort: number): Record<string, string> {
   const proxy = `http://127.0.0.1:${proxyPort}`;
   // Some programs, such as the agent, accept address ranges here; others only single addresses.

@@ -1,6 +1,6 @@
 /**
- * The configuration that the entry program fetches once over the run's socket. It contains all secrets
- * of the run: the host never writes it to disk and deletes it once acknowledged.
+ * The configuration that the entry program fetches once over the run's socket. It contains all
+ * secrets of the run: the host never writes it to disk and deletes it once acknowledged.
  */
 export interface SandboxConfig {
   /** The agent's arguments, without the program name. */

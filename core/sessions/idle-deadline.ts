@@ -5,8 +5,8 @@ interface Idleness {
 }
 
 /**
- * How long an idle session may still stay awake: `idleMs` after its last turn and its last stream reader,
- * but at most `attendedIdleMs` after its last turn. 0: put it to sleep now.
+ * How long an idle session may still stay awake: `idleMs` after its last turn and its last stream
+ * reader, but at most `attendedIdleMs` after its last turn. 0: put it to sleep now.
  */
 export function msUntilSleep(
   { idleForMs, unattendedForMs }: Idleness,

@@ -1,5 +1,5 @@
-// The allowlist of hosts, and the files that each ingress reads. Postgres, Redis and Caddy have one volume
-// each, with only what they need. The authority's key is in none of them.
+// The allowlist of hosts, and the files that each ingress reads. Postgres, Redis and Caddy have one
+// volume each, with only what they need. The authority's key is in none of them.
 
 import {
   copyFileSync,

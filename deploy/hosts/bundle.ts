@@ -65,7 +65,7 @@ const passwordIn = (secrets: string, file: string): string =>
 function settings(host: string, { name, ports, project, publicUrl }: PrimaryMachine): string {
   return `# This machine is the host ${host} of the installation at ${name}. Add further settings below.
 # The files in host/ are secret: they give full access as a worker of that installation.
-# Set ANTHROPIC_API_KEY as there. Without it this host gets only runs of projects that have their own.
+# Set ANTHROPIC_API_KEY as there. Without it this host gets only runs of projects with their own.
 COMPOSE_FILE=deploy/hosts/worker.yml
 COMPOSE_PROJECT_NAME=${project}
 HOST_NAME=${host}

@@ -1,6 +1,6 @@
-// Certificates of the ingress for other hosts. An authority signs only the server's certificate, by which
-// hosts authenticate it. A host's certificate is self-signed and valid only while it is on the allowlist,
-// so removing one host requires no change on any other.
+// Certificates of the ingress for other hosts. An authority signs only the server's certificate, by
+// which hosts authenticate it. A host's certificate is self-signed and valid only while it is on
+// the allowlist, so removing one host requires no change on any other.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

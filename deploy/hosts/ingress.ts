@@ -1,5 +1,6 @@
-// Applies a change of the allowlist to the ingress of Postgres, Redis and Temporal. Caddy reloads the
-// list automatically within a second, but only a restart closes the open connections of a removed host.
+// Applies a change of the allowlist to the ingress of Postgres, Redis and Temporal. Caddy reloads
+// the list automatically within a second, but only a restart closes the open connections of a
+// removed host.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -59,8 +60,8 @@ async function reloadPostgres(
 
 /**
  * A connection that is still authenticating was checked against the old allowlist and is not in
- * `pg_stat_ssl` yet. TLS and the password may take one `authentication_timeout` each, so this waits for
- * two of them and terminates again.
+ * `pg_stat_ssl` yet. TLS and the password may take one `authentication_timeout` each, so this waits
+ * for two of them and terminates again.
  */
 async function terminateConnections(client: pg.Client, host: string): Promise<void> {
   const timeout = `extract(epoch from current_setting('authentication_timeout')::interval)`;
@@ -114,8 +115,8 @@ async function restartRedis(redis: Redis): Promise<void> {
 }
 
 /**
- * Docker restarts it with the new list, and the remaining hosts reconnect. If nothing listens on the
- * socket, the ingress is not running and has no open connections.
+ * Docker restarts it with the new list, and the remaining hosts reconnect. If nothing listens on
+ * the socket, the ingress is not running and has no open connections.
  */
 async function stopTemporalIngress({ temporalIngress: socketPath }: IngressTargets): Promise<void> {
   const stop = request({ socketPath, path: '/stop', method: 'POST' });

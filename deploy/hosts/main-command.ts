@@ -1,6 +1,6 @@
 // Manages the hosts that may join: `add <name>` writes a bundle for a host to standard output,
-// `remove <name>` revokes its access, `list` prints the names. An interrupted `remove` can be repeated,
-// an interrupted `add` after a `remove`.
+// `remove <name>` revokes its access, `list` prints the names. An interrupted `remove` can be
+// repeated, an interrupted `add` after a `remove`.
 
 import { readHostsConfig } from '../../config/hosts-config.ts';
 import { allow, deny, hostNames, pathsIn } from './allowlist.ts';

@@ -5,7 +5,10 @@ export interface User {
   gid: number;
 }
 
-/** The user that root runs Postgres as: the package's user if it exists, otherwise the unprivileged one of the system. */
+/**
+ * The user that root runs Postgres as: the package's user if it exists, otherwise the unprivileged
+ * one of the system.
+ */
 export function unprivilegedUser(): User {
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
   for (const name of ['postgres', 'nobody']) {

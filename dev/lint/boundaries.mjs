@@ -1,5 +1,6 @@
 // Refuses imports that boundaries.json does not allow. An entry of the table is a folder or a file;
-// a file may import what the entries of all folders above it allow, and files in its package folder.
+// a file may import what the entries of all folders above it allow, and files in its package
+// folder.
 
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -16,7 +17,9 @@ export function packageOf(path) {
   return names.slice(0, names[0] === 'systems' ? 2 : 1).join('/');
 }
 
-/** The reason why a file must not import a module, or null. Paths are relative to the repository. */
+/**
+ * The reason why a file must not import a module, or null. Paths are relative to the repository.
+ */
 export function importError({ file, specifier, isType }) {
   const entries = Object.keys(table).filter((path) => isWithin(file, path));
   if (entries.length === 0) return null;

@@ -1,5 +1,5 @@
-// The order of test files. System tests mostly wait, unit tests mostly compute: side by side they keep
-// the processors busy, and no long file is left for the end.
+// The order of test files. System tests mostly wait, unit tests mostly compute: side by side they
+// keep the processors busy, and no long file is left for the end.
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -13,7 +13,9 @@ export class InterleavedSequencer extends BaseSequencer {
   }
 }
 
-/** After each element of `sparse` come `step` elements of `dense`; the rest of `dense` comes last. */
+/**
+ * After each element of `sparse` come `step` elements of `dense`; the rest of `dense` comes last.
+ */
 function interleave<T>(sparse: T[], dense: T[], step: number): T[] {
   const mixed = sparse.flatMap((one, n) => [one, ...dense.slice(n * step, (n + 1) * step)]);
   return [...mixed, ...dense.slice(sparse.length * step)];

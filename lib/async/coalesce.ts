@@ -1,7 +1,7 @@
 /**
- * Shares one execution per key among all callers. Calls made during an execution share the next one,
- * which starts after they were made. Between two executions it idles for as long as the last one
- * took, so that the work uses at most half of the time.
+ * Shares one execution per key among all callers. Calls made during an execution share the next
+ * one, which starts after they were made. Between two executions it idles for as long as the last
+ * one took, so that the work uses at most half of the time.
  */
 export function coalesce<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const executions = new Map<string, { finished: Promise<unknown>; next: Promise<T> | null }>();

@@ -1,4 +1,6 @@
-/** A promise that is resolved from outside, at most once, with a value that can be read at any time. */
+/**
+ * A promise that is resolved from outside, at most once, with a value that can be read at any time.
+ */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   /** Undefined until resolved. */

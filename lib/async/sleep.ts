@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Resolves after the time, or as soon as one of the signals aborts; never rejects. Removes its own
- * listeners: `AbortSignal.any` on a signal that lives as long as the process would leak one per call.
+ * listeners: `AbortSignal.any` on a signal that lives as long as the process would leak one per
+ * call.
  */
 export async function sleep(ms: number, ...signals: AbortSignal[]): Promise<void> {
   const interrupted = new AbortController();

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * True for global unicast addresses only. A block list would miss IPv6 addresses that embed an IPv4 one
- * (mapped, NAT64, 6to4, Teredo), so the rule is a small allow list.
+ * True for global unicast addresses only. A block list would miss IPv6 addresses that embed an IPv4
+ * one (mapped, NAT64, 6to4, Teredo), so the rule is a small allow list.
  */
 export function isPublicAddress(text: string): boolean {
   if (!isCanonical(text)) return false;

@@ -1,7 +1,9 @@
 import { agentNetworkEnv } from '../../core/sandbox/agent-network.ts';
 import type { Paths } from './constants.ts';
 
-/** The agent's environment: defaults, then the run's own variables, then the platform's overrides. */
+/**
+ * The agent's environment: defaults, then the run's own variables, then the platform's overrides.
+ */
 export function agentEnv(own: Record<string, string>, paths: Paths): Record<string, string> {
   return { ...defaults(paths), ...own, ...overrides(paths) };
 }

@@ -1,6 +1,7 @@
-// The entry program: opens the agent's proxy port, fetches the configuration, starts the agent, feeds
-// it until it exits, reports the exit, and exits with the same code. A signal from Docker is passed on
-// to the agent if there is one. A host that does not respond until the deadline ends the sandbox.
+// The entry program: opens the agent's proxy port, fetches the configuration, starts the agent,
+// feeds it until it exits, reports the exit, and exits with the same code. A signal from Docker is
+// passed on to the agent if there is one. A host that does not respond until the deadline ends the
+// sandbox.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Agent, type AgentEnd, startAgent } from './agent.ts';

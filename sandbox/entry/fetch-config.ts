@@ -3,7 +3,8 @@ import type { HostClient } from './host-client.ts';
 
 /**
  * Fetches the run's configuration and acknowledges it, so that the host deletes it before the agent
- * starts. Null if the configuration was fetched before, or if a sandbox on another host runs the agent.
+ * starts. Null if the configuration was fetched before, or if a sandbox on another host runs the
+ * agent.
  */
 export async function fetchConfig(
   host: HostClient,

@@ -1,6 +1,6 @@
 // The agent's only network access: connections to 127.0.0.1:8118 are forwarded to the run's socket.
-// While the host is unreachable a connection is buffered and the socket redialled, so that a restart of
-// the host is a delay and not an error, after which the agent would back off for long.
+// While the host is unreachable a connection is buffered and the socket redialled, so that a
+// restart of the host is a delay and not an error, after which the agent would back off for long.
 
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

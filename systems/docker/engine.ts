@@ -1,5 +1,5 @@
-// Every call to the engine has a deadline: a frozen daemon never answers, and `wait` does not settle
-// even when the daemon dies. State is therefore polled by calls that always end.
+// Every call to the engine has a deadline: a frozen daemon never answers, and `wait` does not
+// settle even when the daemon dies. State is therefore polled by calls that always end.
 
 import { setMaxListeners } from 'node:events';
 import Docker from 'dockerode';
@@ -114,7 +114,9 @@ export function createEngine(options: EngineOptions): Engine {
   return { instance, docker, call, version, facts, cpus, imageId };
 }
 
-/** Sandboxes share folders with this machine, so the engine must be local: a socket, not an address. */
+/**
+ * Sandboxes share folders with this machine, so the engine must be local: a socket, not an address.
+ */
 function socketOf(dockerHost: string | undefined): string {
   if (dockerHost === undefined) return defaultSocket;
   if (dockerHost.startsWith('unix:///')) return dockerHost.slice('unix://'.length);

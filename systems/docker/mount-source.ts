@@ -1,6 +1,6 @@
-// The engine resolves the source of a mount, not the worker. A worker in a container has its data in a
-// volume, and its own paths mean nothing to the engine. Engines from API 1.45 mount one folder of a
-// volume; older ones bind the host folder in which the engine keeps that volume.
+// The engine resolves the source of a mount, not the worker. A worker in a container has its data
+// in a volume, and its own paths mean nothing to the engine. Engines from API 1.45 mount one folder
+// of a volume; older ones bind the host folder in which the engine keeps that volume.
 
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';

@@ -5,7 +5,9 @@ import { createRuntimeSelector, type RuntimeSelector } from './runtime/runtime-s
 import { createSandboxes, type Sandboxes } from './sandboxes.ts';
 
 interface DockerOptions extends EngineOptions {
-  /** Where sandboxes find their folders; if undefined, the engine sees the paths of this process. */
+  /**
+   * Where sandboxes find their folders; if undefined, the engine sees the paths of this process.
+   */
   data?: WorkerData;
   /** `auto` if undefined. */
   runtime?: RuntimeSetting;

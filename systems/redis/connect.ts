@@ -62,8 +62,8 @@ function serverName(url: string): { servername?: string } {
 }
 
 /**
- * The server checks the client certificate after the client considers itself connected, so the reason
- * for a rejection is lost with the connection.
+ * The server checks the client certificate after the client considers itself connected, so the
+ * reason for a rejection is lost with the connection.
  */
 function tlsError(error: Error): Error {
   const isClosed = !('code' in error) || error.code === 'ECONNRESET';

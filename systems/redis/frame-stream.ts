@@ -1,6 +1,7 @@
-// A run's stream in Redis. Postgres is the source of truth: a frame is published after its commit, so
-// everything here may be lost at any moment without a reader losing anything. Publish/subscribe only
-// wakes readers; the frames are in a stream under the id `<seq>-0`, which Redis does not accept twice.
+// A run's stream in Redis. Postgres is the source of truth: a frame is published after its commit,
+// so everything here may be lost at any moment without a reader losing anything. Publish/subscribe
+// only wakes readers; the frames are in a stream under the id `<seq>-0`, which Redis does not
+// accept twice.
 
 import type { Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';

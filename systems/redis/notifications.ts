@@ -1,5 +1,5 @@
-// Notifications by Redis publish/subscribe: each says that Postgres has something to read. It may be
-// lost or come without cause, so its receivers also poll slowly.
+// Notifications by Redis publish/subscribe: each says that Postgres has something to read. It may
+// be lost or come without cause, so its receivers also poll slowly.
 
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';

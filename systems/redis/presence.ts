@@ -1,5 +1,5 @@
-// Processes record every few seconds which sessions' streams they have readers for. Only the last time
-// is kept, so a process that dies simply stops counting.
+// Processes record every few seconds which sessions' streams they have readers for. Only the last
+// time is kept, so a process that dies simply stops counting.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';

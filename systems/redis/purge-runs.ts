@@ -4,7 +4,9 @@ import { withRedis } from './short-connection.ts';
 
 const batchSize = 1_000;
 
-/** Deletes all keys of an instance's runs, which can be rebuilt. Throws if Redis does not answer. */
+/**
+ * Deletes all keys of an instance's runs, which can be rebuilt. Throws if Redis does not answer.
+ */
 export function purgeRuns({
   instance,
   ...address

@@ -1,5 +1,6 @@
-// Two token buckets per key: a shared one in Redis, and one in memory for the calls of this process. A
-// call needs a token of both. If Redis is down or has lost its data, the second one still limits.
+// Two token buckets per key: a shared one in Redis, and one in memory for the calls of this
+// process. A call needs a token of both. If Redis is down or has lost its data, the second one
+// still limits.
 
 import { limits } from '../../core/limits.ts';
 import { answerAt, partsPerToken, type TokenAnswer, takeToken } from '../../core/token-bucket.ts';

@@ -1,5 +1,5 @@
-// Open streams are counted in Redis, across all processes. A slot expires unless it is renewed, so the
-// slots of a process that dies become free.
+// Open streams are counted in Redis, across all processes. A slot expires unless it is renewed, so
+// the slots of a process that dies become free.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';

@@ -1,9 +1,9 @@
 import { limits } from '../../core/limits.ts';
 
 /**
- * Bounds the bytes of a run's stream, which Redis cannot do. A run has one publisher, which counts what
- * it has written. After the publisher restarts, the stream may reach twice the bound before it is
- * trimmed.
+ * Bounds the bytes of a run's stream, which Redis cannot do. A run has one publisher, which counts
+ * what it has written. After the publisher restarts, the stream may reach twice the bound before it
+ * is trimmed.
  */
 interface StreamTrimmer {
   /** Counts an entry. */

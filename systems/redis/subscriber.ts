@@ -31,7 +31,8 @@ export function sharedOrNew(redis: Redis, options: SubscriberOptions): Subscribe
 
 /**
  * All channels of a process on one connection, which is opened for the first of them. Whenever the
- * connection becomes ready, it subscribes to every channel again and sends `resync` to each listener.
+ * connection becomes ready, it subscribes to every channel again and sends `resync` to each
+ * listener.
  */
 export function createSubscriber(
   redis: Redis,

@@ -21,7 +21,10 @@ interface TemporalConnection {
 
 const requestTimeoutMs = 5_000;
 
-/** Connects at the first request and reconnects after an outage, so a process starts without Temporal. */
+/**
+ * Connects at the first request and reconnects after an outage, so a process starts without
+ * Temporal.
+ */
 export function connectTemporal({
   namespace,
   connection: options,

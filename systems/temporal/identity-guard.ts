@@ -1,7 +1,7 @@
-// A database belongs to one Temporal: only that one has the workflows of its runs. In another one every
-// workflow is missing, so a process that is connected to it would end all runs. Before its first request,
-// and again after each outage, a process compares the identity of the server with the one that the
-// database stores. While the identity cannot be read, no request is made.
+// A database belongs to one Temporal: only that one has the workflows of its runs. In another one
+// every workflow is missing, so a process that is connected to it would end all runs. Before its
+// first request, and again after each outage, a process compares the identity of the server with
+// the one that the database stores. While the identity cannot be read, no request is made.
 
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import {

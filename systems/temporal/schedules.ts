@@ -43,7 +43,9 @@ export async function removeSchedule({ client }: Scheduler, flowId: string): Pro
   }
 }
 
-/** A tick is skipped while the previous one is retried. Missed ticks are caught up for 10 minutes. */
+/**
+ * A tick is skipped while the previous one is retried. Missed ticks are caught up for 10 minutes.
+ */
 const policies = { overlap: 'SKIP', catchupWindow: '10 minutes' } as const;
 
 function actionOf({ instance }: Scheduler, flowId: string) {

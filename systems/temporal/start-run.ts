@@ -39,8 +39,8 @@ export async function startRun(starter: RunStarter, run: Run): Promise<'started'
 }
 
 /**
- * `gone`: the session's workflow has ended, and a message does not restart it. A session that has had
- * a sandbox has a workflow, so it is only signalled: that is less work for the server.
+ * `gone`: the session's workflow has ended, and a message does not restart it. A session that has
+ * had a sandbox has a workflow, so it is only signalled: that is less work for the server.
  */
 export async function signalMessage(
   starter: RunStarter,

@@ -1,5 +1,6 @@
-// How another machine joins, by docs/operate.md, "More hosts": the first one opens its entrances and makes
-// a bundle; the other unpacks it and starts. Each test continues where the one before it ended.
+// How another machine joins, by docs/operate.md, "More hosts": the first one opens its entrances
+// and makes a bundle; the other unpacks it and starts. Each test continues where the one before it
+// ended.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';

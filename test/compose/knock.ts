@@ -10,7 +10,9 @@ import pg from 'pg';
 export interface Caller {
   /** A host's folder, with its certificate and the addresses of the first machine. */
   bundle: string;
-  /** How it comes: as that host, over TLS without a certificate, with another one, or without TLS. */
+  /**
+   * How it comes: as that host, over TLS without a certificate, with another one, or without TLS.
+   */
   as: 'host' | 'nobody' | 'stranger' | 'plain';
   /** In the stranger's case. */
   pair?: { key: string; certificate: string };

@@ -10,9 +10,9 @@ interface Expected {
 }
 
 /**
- * What one client received over all its connections equals the log: every frame once, in order, byte
- * by byte, and one end event, which comes last. Rendered text from before the first connection is in
- * one event without a number, not in separate frames.
+ * What one client received over all its connections equals the log: every frame once, in order,
+ * byte by byte, and one end event, which comes last. Rendered text from before the first connection
+ * is in one event without a number, not in separate frames.
  */
 export function checkTranscript(transcript: Transcript, { log, reason }: Expected): string[] {
   const seen = transcript.connections.flatMap(({ events }) => events);

@@ -1,5 +1,5 @@
-// An API process dies while it accepts a message. The other one stays up: the test follows the session
-// and resends the message through it, and later also through the restarted one.
+// An API process dies while it accepts a message. The other one stays up: the test follows the
+// session and resends the message through it, and later also through the restarted one.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -72,7 +72,10 @@ async function connections() {
   return { redis: await redis.connections(), postgres: rows[0]?.count ?? 0 };
 }
 
-/** All files in its data folder, without process logs and the empty parents of sandboxes and sockets. */
+/**
+ * All files in its data folder, without process logs and the empty parents of sandboxes and
+ * sockets.
+ */
 const keptFiles = () =>
   readdirSync(fixture.service.dataDir, { recursive: true })
     .map(String)

@@ -1,5 +1,5 @@
-// Postgres continues without its last commits, while the service runs. Nothing runs twice and nothing
-// waits forever. A new server that has lost nothing ends nothing.
+// Postgres continues without its last commits, while the service runs. Nothing runs twice and
+// nothing waits forever. A new server that has lost nothing ends nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';

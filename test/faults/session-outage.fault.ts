@@ -1,7 +1,7 @@
-// Each server that a session depends on fails for a while, one after the other, while one message is
-// in the middle of its turn and others wait. Each message is sent, processed and ended once, in order.
-// The file starts its own servers. Temporal uses the service's Postgres, as it does when the service
-// has a machine to itself.
+// Each server that a session depends on fails for a while, one after the other, while one message
+// is in the middle of its turn and others wait. Each message is sent, processed and ended once, in
+// order. The file starts its own servers. Temporal uses the service's Postgres, as it does when the
+// service has a machine to itself.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The worker of a session is killed, stopped by a signal, or frozen until another process has locked
-// its data folder, while one message is in the middle of its turn and others wait.
+// The worker of a session is killed, stopped by a signal, or frozen until another process has
+// locked its data folder, while one message is in the middle of its turn and others wait.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -76,7 +76,10 @@ async function recordsOfSecond(runId: string) {
   };
 }
 
-/** The statement in transit when the worker freezes, and the answer of Postgres when it arrives late. */
+/**
+ * The statement in transit when the worker freezes, and the answer of Postgres when it arrives
+ * late.
+ */
 const lateWrites = [
   { what: 'the end of a turn', from: /turn_end/, noEffect: 'SELECT 0' },
   { what: 'the record of stored files', from: /save_state/, noEffect: 'SELECT 0' },

@@ -1,4 +1,6 @@
-/** Work and its CPU milliseconds in this process, which do not depend on other load on the machine. */
+/**
+ * Work and its CPU milliseconds in this process, which do not depend on other load on the machine.
+ */
 export function cpuTimeOf<T>(work: () => T): { timeMs: number; result: T } {
   const before = process.cpuUsage();
   const result = work();

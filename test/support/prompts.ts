@@ -1,5 +1,5 @@
-// Prompts that are scripts: the scripted agent reads its steps after `@agent`, and the offline model
-// those after `@model`.
+// Prompts that are scripts: the scripted agent reads its steps after `@agent`, and the offline
+// model those after `@model`.
 
 type Steps = readonly unknown[];
 

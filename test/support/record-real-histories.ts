@@ -45,7 +45,10 @@ async function wholeRun({ trigger }: Service): Promise<string> {
   return runId;
 }
 
-/** Two turns, the second interrupted; a sleep; a turn in another sandbox; and a deletion by its owner. */
+/**
+ * Two turns, the second interrupted; a sleep; a turn in another sandbox; and a deletion by its
+ * owner.
+ */
 async function wholeSession({ call, readRun, flowId }: Service): Promise<string> {
   const chat: Conversation = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));

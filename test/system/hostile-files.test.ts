@@ -14,7 +14,10 @@ import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 
 let service: Service;
-/** A folder on the host, outside every sandbox. A host that followed the agent's links would read it. */
+/**
+ * A folder on the host, outside every sandbox. A host that followed the agent's links would read
+ * it.
+ */
 let outside: string;
 beforeAll(async () => {
   outside = mkdtempSync(join(tmpdir(), 'outside-'));

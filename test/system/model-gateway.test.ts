@@ -1,5 +1,5 @@
-// Model calls from a sandbox without network: what programs in the sandbox, and the real agent's own
-// settings, can change.
+// Model calls from a sandbox without network: what programs in the sandbox, and the real agent's
+// own settings, can change.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { modelScript } from '../support/prompts.ts';
@@ -114,7 +114,8 @@ test(
     const runId = await run(
       bash(`echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`),
       bash('echo "still here" >> seen'),
-      // The control: the same settings take effect in an agent that is started without the pinned settings.
+      // The control: the same settings take effect in an agent that is started without the pinned
+      // settings.
       bash(
         'claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen',
       ),

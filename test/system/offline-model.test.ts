@@ -44,7 +44,8 @@ it('a first start without a key works, and its runs report that the offline mode
 it('a run that was placed there before the first key was seen ends with an error', async () => {
   await service.worker.kill('SIGKILL');
   const { runId } = await service.trigger({ prompt });
-  // As the first heartbeat of a host with a key does, but without a host to which the run could move.
+  // As the first heartbeat of a host with a key does, but without a host to which the run could
+  // move.
   await service.database.pool.query(`insert into installation values ('model_key_seen')`);
   await service.worker.start();
   const run = await service.untilEnded(runId);

@@ -1,6 +1,6 @@
-// An agent that exceeds the time limit, stalls, or exhausts a resource fails only the current turn of
-// its session, as long as the next turn can get a sandbox. The tests run concurrently, since each of
-// them mostly waits.
+// An agent that exceeds the time limit, stalls, or exhausts a resource fails only the current turn
+// of its session, as long as the next turn can get a sandbox. The tests run concurrently, since
+// each of them mostly waits.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';

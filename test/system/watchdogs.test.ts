@@ -17,7 +17,7 @@ const stallMs = 30 * secondMs;
 /** An agent must exit on its own faster than this. */
 const graceMs = 5 * secondMs;
 
-/** For `vi.waitUntil`, because `expect.poll` does not know which of several running tests calls it. */
+/** For `vi.waitUntil`: `expect.poll` does not know which of several running tests calls it. */
 const until = { timeout: 60_000, interval: 100 };
 
 let service: Service;

@@ -35,8 +35,8 @@ interface ConnectProxyDeps {
 const connectTimeoutMs = 10_000;
 
 /**
- * Answers `CONNECT host:port`. The policy checks the name, the filter checks each of its addresses, and
- * the connection uses a checked address.
+ * Answers `CONNECT host:port`. The policy checks the name, the filter checks each of its addresses,
+ * and the connection uses a checked address.
  */
 export function createConnectProxy(deps: ConnectProxyDeps) {
   return async (authority: string, client: Duplex, head: Buffer): Promise<void> => {

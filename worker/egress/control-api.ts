@@ -42,7 +42,9 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   bounds: ControlLimits;
-  /** Encoding a long message blocks the thread that serves all sandboxes, like parsing a long body. */
+  /**
+   * Encoding a long message blocks the thread that serves all sandboxes, like parsing a long body.
+   */
   pace: Pacer;
 }
 

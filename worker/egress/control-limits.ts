@@ -1,15 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import { limits } from '../../core/limits.ts';
 
-/** Bounds what one sandbox's control requests cost the worker, which serves all sandboxes of its host. */
+/**
+ * Bounds what one sandbox's control requests cost the worker, which serves all sandboxes of its
+ * host.
+ */
 export interface ControlLimits {
   /** Runs one request, or returns the status that refuses it. */
   admit(work: () => Promise<void>): Promise<number | null>;
   /** A single body of any length has room. */
   hasRoom(bytes: number): boolean;
-  /** Counts a body until it is read; closes the connection of a slow reader. False if too much is unread. */
+  /**
+   * Counts a body until it is read; closes the connection of a slow reader. False if too much is
+   * unread.
+   */
   reserve(response: ServerResponse, bytes: number): boolean;
-  /** Ends the sandbox's previous long poll. The signal is aborted by the next one or at the deadline. */
+  /**
+   * Ends the sandbox's previous long poll. The signal is aborted by the next one or at the
+   * deadline.
+   */
   beginPoll(response: ServerResponse): AbortSignal;
 }
 

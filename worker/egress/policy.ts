@@ -42,8 +42,8 @@ export function parseAuthority(text: string): Target | null {
 }
 
 /**
- * The hosts of the https URLs, each with its port. Loopback addresses are skipped: in a sandbox they name
- * the sandbox itself.
+ * The hosts of the https URLs, each with its port. Loopback addresses are skipped: in a sandbox
+ * they name the sandbox itself.
  */
 export function hostsOfUrls(urls: readonly string[]): string[] {
   return urls.flatMap((text) => {

@@ -9,8 +9,8 @@ type Resolution =
   | { outcome: 'denied'; reason: 'unresolvable' | 'not_public' };
 
 /**
- * Resolves a name once. A single disallowed address denies the name. The caller connects to the returned
- * addresses, so a second DNS answer has no effect.
+ * Resolves a name once. A single disallowed address denies the name. The caller connects to the
+ * returned addresses, so a second DNS answer has no effect.
  */
 export async function resolveAllowed(
   host: string,
@@ -23,8 +23,8 @@ export async function resolveAllowed(
 }
 
 /**
- * For names from sandboxes: queries the name servers directly. `dns.lookup` would occupy one of the four
- * threads that all file operations share, and a sandbox could choose a slow name server.
+ * For names from sandboxes: queries the name servers directly. `dns.lookup` would occupy one of the
+ * four threads that all file operations share, and a sandbox could choose a slow name server.
  */
 export function dnsLookup(): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

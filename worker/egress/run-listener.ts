@@ -40,7 +40,9 @@ interface RunListener extends RunEgress {
 }
 
 export interface Egress {
-  /** Serves one run on its own socket. The path is the identity: only the run's sandbox can dial it. */
+  /**
+   * Serves one run on its own socket. The path is the identity: only the run's sandbox can dial it.
+   */
   listen(socketPath: string, handlers: EgressHandlers): Promise<RunEgress>;
   /** Closes every run's connections and rejects new ones until unblocked. Safe to repeat. */
   block(): void;
@@ -174,9 +176,9 @@ async function open({
 }
 
 /**
- * Replaces a socket that a previous process of this host has left. A closing server removes the name that
- * it was bound to. So it is bound to a random name and then renamed: a previous process that was frozen
- * cannot remove its successor's socket.
+ * Replaces a socket that a previous process of this host has left. A closing server removes the
+ * name that it was bound to. So it is bound to a random name and then renamed: a previous process
+ * that was frozen cannot remove its successor's socket.
  */
 async function listenAt(server: Server, socketPath: string): Promise<void> {
   const path = join(dirname(socketPath), randomBytes(3).toString('hex'));

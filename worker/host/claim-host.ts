@@ -1,9 +1,10 @@
-// A host's ID is stored in its data folder. The folder's lock excludes a second worker on the same machine.
-// It does not exclude a worker with a copy of the folder, for example on a cloned machine, which has the
-// same ID. So each worker also holds a lease in Postgres. Its owner is the machine and the folder: a worker
-// that restarts, even after it was killed, owns the lease already and takes the ID over at once. Another
-// owner watches the lease. If the lease is renewed, the other worker is alive, and this one must not
-// start. If it is not renewed during two heartbeat intervals, the other worker is gone.
+// A host's ID is stored in its data folder. The folder's lock excludes a second worker on the same
+// machine. It does not exclude a worker with a copy of the folder, for example on a cloned machine,
+// which has the same ID. So each worker also holds a lease in Postgres. Its owner is the machine
+// and the folder: a worker that restarts, even after it was killed, owns the lease already and
+// takes the ID over at once. Another owner watches the lease. If the lease is renewed, the other
+// worker is alive, and this one must not start. If it is not renewed during two heartbeat
+// intervals, the other worker is gone.
 
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -20,7 +21,10 @@ interface HostClaim {
 
 const pollMs = 500;
 
-/** Retries while Postgres is unavailable. `aborted`: the signal was aborted before the claim was decided. */
+/**
+ * Retries while Postgres is unavailable. `aborted`: the signal was aborted before the claim was
+ * decided.
+ */
 export async function claimHost(
   { leases, lease, leaseMs, watchMs, logger }: HostClaim,
   signal: AbortSignal,
@@ -52,7 +56,9 @@ export const hostIdTakenHint = (dataDir: string): string =>
   `Another worker uses the host ID that is stored in DATA_DIR (${dataDir}): if the folder was copied ` +
   'from another host, start this worker with an empty DATA_DIR.';
 
-/** Exits at once, so that this worker does not interfere with the other one. Sandboxes keep running. */
+/**
+ * Exits at once, so that this worker does not interfere with the other one. Sandboxes keep running.
+ */
 export function exitHostIdTaken(dataDir: string, logger: Logger): never {
   logger.fatal({ hint: hostIdTakenHint(dataDir) }, 'host_id_taken');
   process.exit(1);

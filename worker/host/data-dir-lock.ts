@@ -17,7 +17,9 @@ import { limits } from '../../core/limits.ts';
 /** An exclusive lock on a data folder, and the host ID that is stored in it. */
 interface DataDirLock {
   hostId: string;
-  /** Identifies the machine since its boot, and the folder. A copy of the folder has another owner. */
+  /**
+   * Identifies the machine since its boot, and the folder. A copy of the folder has another owner.
+   */
   owner: string;
   /** False once the folder's lock file is another one, which another process may have locked. */
   isHeld(): boolean;
@@ -32,8 +34,9 @@ export class DataDirLockedError extends Error {
 }
 
 /**
- * The lock belongs to a descriptor of this process. The kernel releases it when the process ends, however
- * it ends. The host ID is stored beside it, so that a restarted worker finds its own sandboxes.
+ * The lock belongs to a descriptor of this process. The kernel releases it when the process ends,
+ * however it ends. The host ID is stored beside it, so that a restarted worker finds its own
+ * sandboxes.
  */
 export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -55,7 +58,8 @@ export function lockDataDir(dataDir: string): DataDirLock {
 }
 
 /**
- * Ends a process that was frozen while another one took the lock, before it interferes with its successor.
+ * Ends a process that was frozen while another one took the lock, before it interferes with its
+ * successor.
  */
 export function exitWhenLockLost(folder: DataDirLock, logger: Logger): void {
   const watch = setInterval(() => {

@@ -1,10 +1,10 @@
-// Postgres may continue without its last commits: after a failover to a replica that had not received
-// them, point-in-time recovery, or the return to a disk snapshot. The worker stores outside Postgres
-// what its last confirmed heartbeat returned about the database. If the database has fewer heartbeats
-// of this host, commits are lost. A loss between two heartbeats does not change their number. So a
-// Postgres server that was started accepts no heartbeat before the worker has compared the database
-// with Redis, which stores the last commits of all processes. Clocks, restarts and new servers alone
-// prove no loss. Lost commits are handled as a restore from backup.
+// Postgres may continue without its last commits: after a failover to a replica that had not
+// received them, point-in-time recovery, or the return to a disk snapshot. The worker stores
+// outside Postgres what its last confirmed heartbeat returned about the database. If the database
+// has fewer heartbeats of this host, commits are lost. A loss between two heartbeats does not
+// change their number. So a Postgres server that was started accepts no heartbeat before the worker
+// has compared the database with Redis, which stores the last commits of all processes. Clocks,
+// restarts and new servers alone prove no loss. Lost commits are handled as a restore from backup.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';

@@ -25,8 +25,8 @@ interface HostHealthMonitor {
 }
 
 /**
- * Probes independently of the heartbeat. A frozen engine answers only after its deadline, and by then the
- * host would count as lost.
+ * Probes independently of the heartbeat. A frozen engine answers only after its deadline, and by
+ * then the host would count as lost.
  */
 export function createHostHealthMonitor(deps: HostHealthDeps): HostHealthMonitor {
   let last: HostHealth | null = null;

@@ -30,8 +30,9 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host is marked as
- * stopped: after its last heartbeat, which would undo the mark. Not if another worker uses the host's ID.
+ * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host is
+ * marked as stopped: after its last heartbeat, which would undo the mark. Not if another worker
+ * uses the host's ID.
  */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   const logModel = createModelLog(options.host.model, options.logger);

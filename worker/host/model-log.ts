@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { type HostModel, hostModelAdvice } from '../../core/hosts/host-model.ts';
 
 /**
- * Logs whether the offline model answers on this host, or nothing does, at the first heartbeat and at
- * each change: another host's first key changes it while this worker runs.
+ * Logs whether the offline model answers on this host, or nothing does, at the first heartbeat and
+ * at each change: another host's first key changes it while this worker runs.
  */
 export function createModelLog(model: HostModel, logger: Logger): (offersModel: boolean) => void {
   let offered: boolean | null = null;

@@ -1,6 +1,6 @@
-// Serves the API's calls to this host. A request is a row that remains until it has a result. If the
-// process dies in between, the request is handled again, so handlers are safe to repeat. A handler that
-// throws is called again at the next poll, until the request expires.
+// Serves the API's calls to this host. A request is a row that remains until it has a result. If
+// the process dies in between, the request is handled again, so handlers are safe to repeat. A
+// handler that throws is called again at the next poll, until the request expires.
 
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';

@@ -1,11 +1,12 @@
-// A host whose heartbeat no longer reaches Postgres will be declared lost, and other hosts will continue
-// its sessions. Before that it fences itself: egress is blocked, the sandboxes are paused, and no task is
-// polled. After a successful heartbeat it unpauses the sandboxes that it still owns. The others stay paused
-// until the reconciler removes them. Fencing happens `hostStaleMs` before other hosts may take over.
+// A host whose heartbeat no longer reaches Postgres will be declared lost, and other hosts will
+// continue its sessions. Before that it fences itself: egress is blocked, the sandboxes are paused,
+// and no task is polled. After a successful heartbeat it unpauses the sandboxes that it still owns.
+// The others stay paused until the reconciler removes them. Fencing happens `hostStaleMs` before
+// other hosts may take over.
 //
-// The monotonic clock stops while the machine is suspended, and the wall clock may be set. So the time
-// since the last heartbeat is the longer one of the two. A host that was suspended is fenced at once. A
-// wall clock that is set forward fences the host until its next heartbeat.
+// The monotonic clock stops while the machine is suspended, and the wall clock may be set. So the
+// time since the last heartbeat is the longer one of the two. A host that was suspended is fenced
+// at once. A wall clock that is set forward fences the host until its next heartbeat.
 
 import type { Logger } from 'pino';
 import { sleep } from '../../lib/async/sleep.ts';

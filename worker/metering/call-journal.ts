@@ -1,6 +1,7 @@
-// The model calls of a sandbox, in a file on the host. A call is in the file from before it is sent until it
-// is in the ledger, so the next process can record the calls of one that died. Each line says that a call
-// was opened, has ended or was discarded. The file is emptied whenever no call is open and the ledger has all others.
+// The model calls of a sandbox, in a file on the host. A call is in the file from before it is sent
+// until it is in the ledger, so the next process can record the calls of one that died. Each line
+// says that a call was opened, has ended or was discarded. The file is emptied whenever no call is
+// open and the ledger has all others.
 
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -39,8 +40,8 @@ export interface CallJournal {
 type Line = { opened: OpenCall } | { ended: LedgerEntry } | { discarded: string };
 
 /**
- * `root` is a folder that only root can access. `onFailure` is called if a line could not be written: the
- * call continues, but would be lost if this process died.
+ * `root` is a folder that only root can access. `onFailure` is called if a line could not be
+ * written: the call continues, but would be lost if this process died.
  */
 export function openCallJournal(
   { root, runId }: { root: string; runId: string },

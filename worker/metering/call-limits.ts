@@ -1,6 +1,6 @@
-// The limits of a run's model calls: the permitted models, a number of calls that ends any loop, and the
-// budget. A call reserves its maximum cost before it is sent, so that parallel calls cannot exceed the
-// budget together.
+// The limits of a run's model calls: the permitted models, a number of calls that ends any loop,
+// and the budget. A call reserves its maximum cost before it is sent, so that parallel calls cannot
+// exceed the budget together.
 
 import { allowedModels, isAllowedModel } from '../../core/metering/allowed-models.ts';
 import { callBound } from '../../core/metering/call-bound.ts';
@@ -87,8 +87,8 @@ function boundOf(
 }
 
 /**
- * Reserves by the length of the call, which is several times the number of its tokens. If the budget is too
- * small for that, the model API counts the tokens. Null if the call does not fit.
+ * Reserves by the length of the call, which is several times the number of its tokens. If the
+ * budget is too small for that, the model API counts the tokens. Null if the call does not fit.
  */
 async function reserve(
   budget: CallBudget,

@@ -16,8 +16,8 @@ interface StoreDeps extends Omit<WriterDeps, 'onWritten'> {
 }
 
 /**
- * Stores the calls that have ended. Rejected calls are free, so an agent could make any number of them. Only
- * the first ones of each turn are stored.
+ * Stores the calls that have ended. Rejected calls are free, so an agent could make any number of
+ * them. Only the first ones of each turn are stored.
  */
 export function createCallStore({ journal, hasOpenCalls, ...deps }: StoreDeps): CallStore {
   let rejectedInTurn = 0;

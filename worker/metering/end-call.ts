@@ -8,7 +8,10 @@ import type { JournaledCalls, OpenCall } from './call-journal.ts';
 
 type EndedAs = Omit<CallEnd, 'request'> & { endedAt: Date };
 
-/** If the called name has no price, the name in the answer may have one: the called one may be an alias. */
+/**
+ * If the called name has no price, the name in the answer may have one: the called one may be an
+ * alias.
+ */
 export function endCall(
   { request, price: calledPrice, ...call }: OpenCall,
   { endedAt, ...end }: EndedAs,

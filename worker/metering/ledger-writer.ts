@@ -17,8 +17,8 @@ export interface WriterDeps {
 }
 
 /**
- * Writes the calls of a run to the ledger, one statement at a time. Calls that end during a statement are
- * written together by the next one. Retries until the ledger has them.
+ * Writes the calls of a run to the ledger, one statement at a time. Calls that end during a
+ * statement are written together by the next one. Retries until the ledger has them.
  */
 export function createLedgerWriter({ record, retry, onWritten }: WriterDeps): LedgerWriter {
   let waiting: LedgerEntry[] = [];

@@ -11,8 +11,8 @@ import type { OpenCall } from './call-journal.ts';
 import { endCall } from './end-call.ts';
 
 /**
- * Reads one call's answer until its final usage is known. For the ledger the call has then ended, even if
- * more of the answer follows.
+ * Reads one call's answer until its final usage is known. For the ledger the call has then ended,
+ * even if more of the answer follows.
  */
 export function meterCall(
   { modelPrices, now }: { modelPrices: PriceList; now(): Date },

@@ -10,8 +10,8 @@ interface JournaledCallsDeps {
 }
 
 /**
- * Adds the journal of a sandbox that no process supervises any more to the ledger, before the sandbox's
- * folder is removed. Safe to repeat.
+ * Adds the journal of a sandbox that no process supervises any more to the ledger, before the
+ * sandbox's folder is removed. Safe to repeat.
  */
 export async function recordJournaledCalls(
   { ledger, modelPrices, now }: JournaledCallsDeps,

@@ -1,6 +1,6 @@
-// Meters the model calls of one sandbox. A call is opened before it is sent, ends with its answer, and is
-// then written to the ledger. The first two steps are in the journal before the agent sees their effect, so
-// the death of this process loses no call.
+// Meters the model calls of one sandbox. A call is opened before it is sent, ends with its answer,
+// and is then written to the ledger. The first two steps are in the journal before the agent sees
+// their effect, so the death of this process loses no call.
 
 import type { Logger } from 'pino';
 import { dayOf } from '../../core/agent/usage.ts';
@@ -59,7 +59,9 @@ export interface RunMeter extends CallMeter {
   close(): void;
 }
 
-/** First adds the calls of a previous process to the ledger. Rejects if the ledger is unavailable. */
+/**
+ * First adds the calls of a previous process to the ledger. Rejects if the ledger is unavailable.
+ */
 export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<RunMeter> {
   const { ledger, modelPrices, now } = deps;
   const { runId, root, logger } = run;

@@ -4,8 +4,8 @@ import type { Run } from '../../core/runs/run.ts';
 const atOnce = 5;
 
 /**
- * Processes a few runs at a time, so that one slow answer does not delay all of them. Returns the runs
- * that failed. The next pass retries them.
+ * Processes a few runs at a time, so that one slow answer does not delay all of them. Returns the
+ * runs that failed. The next pass retries them.
  */
 export async function forEachRun<R extends Run>(
   runs: R[],

@@ -1,6 +1,7 @@
-// Every few seconds, each worker compares Postgres, Temporal and Docker in both directions. This does not
-// rely on workflows, because it repairs broken ones. Steps for all hosts run under a lock, in one worker
-// at a time. Steps for a host's engine run in its own worker. Every step is safe to repeat.
+// Every few seconds, each worker compares Postgres, Temporal and Docker in both directions. This
+// does not rely on workflows, because it repairs broken ones. Steps for all hosts run under a lock,
+// in one worker at a time. Steps for a host's engine run in its own worker. Every step is safe to
+// repeat.
 
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';

@@ -3,8 +3,8 @@ import type { ReconcilerDeps } from './deps.ts';
 import { forEachRun } from './for-each-run.ts';
 
 /**
- * Sends to each run at most once per `resendEveryMs`. The first message may have been lost, or its effect
- * may take a while.
+ * Sends to each run at most once per `resendEveryMs`. The first message may have been lost, or its
+ * effect may take a while.
  */
 export function throttlePerRun(
   { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,

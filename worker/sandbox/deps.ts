@@ -80,8 +80,8 @@ export interface SandboxDeps {
   now(): Date;
   newId(): string;
   /**
-   * Runs work that stores or removes a run's files, one at a time per run. So the last one to read the
-   * files is the last one to store them.
+   * Runs work that stores or removes a run's files, one at a time per run. So the last one to read
+   * the files is the last one to store them.
    */
   withFilesLock<T>(runId: string, work: () => Promise<T>): Promise<T>;
 }

@@ -1,7 +1,9 @@
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { SupervisedSandbox } from './supervised-sandbox.ts';
 
-/** The sandboxes that this process supervises, and ended ones until they are removed. One per run. */
+/**
+ * The sandboxes that this process supervises, and ended ones until they are removed. One per run.
+ */
 export interface SandboxRegistry {
   /** The sandbox of this generation. Null after a release. */
   find(ref: SandboxRef): SupervisedSandbox | null;

@@ -16,7 +16,9 @@ export interface SandboxFolders extends RunFolders {
   socketFile: string;
 }
 
-/** All generations of a run share one socket path. It is short, because Node truncates long ones. */
+/**
+ * All generations of a run share one socket path. It is short, because Node truncates long ones.
+ */
 export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): SandboxFolders {
   const short = runId.replaceAll('-', '').slice(0, 12);
   const root = join(dataDir, 'r', `${short}-${generation}`);
@@ -37,8 +39,8 @@ export function foldersOf(dataDir: string, { runId, generation }: SandboxRef): S
 const { uid, gid } = sandboxPaths;
 
 /**
- * Safe to repeat, even while the sandbox runs. The agent owns its files, but not the folders of its spool
- * and its socket. So it can neither replace nor remove those two.
+ * Safe to repeat, even while the sandbox runs. The agent owns its files, but not the folders of its
+ * spool and its socket. So it can neither replace nor remove those two.
  */
 export async function makeFolders(folders: SandboxFolders): Promise<void> {
   for (const parent of [dirname(folders.root), dirname(folders.socket), folders.root]) {

@@ -1,7 +1,8 @@
-// One sandbox that this process supervises, from its start or adoption to its end. Its output is tailed,
-// its lease renewed, its exit awaited and its limits enforced. Activities attach and may detach.
-// Supervision is over when the sandbox ends, when the lease is lost, or when it is closed. Only the end
-// changes anything outside. A sandbox that is lost to another host, or left at shutdown, keeps running.
+// One sandbox that this process supervises, from its start or adoption to its end. Its output is
+// tailed, its lease renewed, its exit awaited and its limits enforced. Activities attach and may
+// detach. Supervision is over when the sandbox ends, when the lease is lost, or when it is closed.
+// Only the end changes anything outside. A sandbox that is lost to another host, or left at
+// shutdown, keeps running.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import type { SandboxLease } from '../../systems/postgres/log/lease.ts';

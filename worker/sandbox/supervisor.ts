@@ -22,7 +22,10 @@ export interface Supervisor {
   start(ref: SandboxRef): Promise<StartOutcome>;
   /** Resolves once the output is read to its end and the cause recorded. Aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
-  /** Resolves when the container has exited: within the grace and two seconds if the engine responds. */
+  /**
+   * Resolves when the container has exited: within the grace and two seconds if the engine
+   * responds.
+   */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   /** False if this process does not supervise the run. */
   deliverAnswers(runId: string): Promise<boolean>;
@@ -37,8 +40,8 @@ export interface Supervisor {
   /** Adopts the sandboxes that a previous process of this host left, and removes orphaned ones. */
   adoptExisting(): Promise<void>;
   /**
-   * Removes the folders of sandboxes whose runs have ended and whose containers are gone. If the files of a
-   * run are not stored, its folders remain and storing is retried in the background.
+   * Removes the folders of sandboxes whose runs have ended and whose containers are gone. If the
+   * files of a run are not stored, its folders remain and storing is retried in the background.
    */
   removeOrphanedFolders(): Promise<void>;
   live(): SandboxRef[];

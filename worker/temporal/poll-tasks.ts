@@ -10,8 +10,8 @@ interface TaskPolling {
 }
 
 /**
- * Polls for tasks until the signal, except while the host is fenced. Other workers then take the tasks
- * that it cannot run. If polling stops with an error, it is started again.
+ * Polls for tasks until the signal, except while the host is fenced. Other workers then take the
+ * tasks that it cannot run. If polling stops with an error, it is started again.
  */
 export async function pollTasks(
   { poll, fence, logger }: TaskPolling,

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import type { Temporal } from '../../systems/temporal/client.ts';
 
 /**
- * Registers the search attributes that the server lacks. A failure is only logged: runs start without
- * them.
+ * Registers the search attributes that the server lacks. A failure is only logged: runs start
+ * without them.
  */
 export async function registerSearchAttributes(
   temporal: Pick<Temporal, 'ensureSearchAttributes'>,

@@ -6,7 +6,9 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
-/** Sends Temporal's log to ours, and leaves signals to main.ts, which shuts down in its own order. */
+/**
+ * Sends Temporal's log to ours, and leaves signals to main.ts, which shuts down in its own order.
+ */
 export function installTemporalRuntime(
   logger: Logger,
   metrics: { host: string; port: number } | null,

@@ -33,9 +33,9 @@ const webhookSlots = 100;
 const spareFollowSlots = 20;
 
 /**
- * Polls four queues: shared activities, webhooks (so that slow receivers delay nothing else), this host's
- * activities, and following its runs, which needs a slot per sandbox. Safe to retry: a failed call
- * releases everything it acquired.
+ * Polls four queues: shared activities, webhooks (so that slow receivers delay nothing else), this
+ * host's activities, and following its runs, which needs a slot per sandbox. Safe to retry: a
+ * failed call releases everything it acquired.
  */
 export async function createWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { namespace, beforePolling } = options;

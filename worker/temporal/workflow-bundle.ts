@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { bundleWorkflowCode, type Logger } from '@temporalio/worker';
 
 /**
- * Bundles the workflows into one file, once per content of their sources. Bundling takes seconds, and
- * after a crash sandboxes wait for the worker.
+ * Bundles the workflows into one file, once per content of their sources. Bundling takes seconds,
+ * and after a crash sandboxes wait for the worker.
  */
 export async function ensureWorkflowBundle({
   cacheDir,

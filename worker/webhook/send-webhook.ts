@@ -20,8 +20,9 @@ interface WebhookSenderOptions {
 }
 
 /**
- * Makes one attempt. The name is resolved once, and its addresses are checked and pinned. The certificate
- * is verified. Redirects and proxies of the environment are ignored. One deadline covers everything.
+ * Makes one attempt. The name is resolved once, and its addresses are checked and pinned. The
+ * certificate is verified. Redirects and proxies of the environment are ignored. One deadline
+ * covers everything.
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const ca = options.caFile ? [...rootCertificates, readFileSync(options.caFile, 'utf8')] : null;

@@ -53,7 +53,9 @@ async function startAndFollow(run: SandboxRun): Promise<RunOutcome> {
   }
 }
 
-/** Null if the sandbox was started. A start that is no longer awaited has no effect after a move. */
+/**
+ * Null if the sandbox was started. A start that is no longer awaited has no effect after a move.
+ */
 async function start({ host, ref, hostLoss }: SandboxRun): Promise<RunOutcome | null> {
   const lost = condition(() => hostLoss.throughGeneration >= ref.generation);
   try {

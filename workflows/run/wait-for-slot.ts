@@ -4,8 +4,8 @@ import type { StopRequest } from '../shared/stop-request.ts';
 import { type FinalOutcome, noCapacity, stoppedBeforeStart } from './run-outcomes.ts';
 
 /**
- * Waits for a slot for the sandbox after number `after`, the timeout, or a stop request. Polling is the
- * activity's retry, so a long wait does not make the history longer.
+ * Waits for a slot for the sandbox after number `after`, the timeout, or a stop request. Polling is
+ * the activity's retry, so a long wait does not make the history longer.
  */
 export async function waitForSlot(
   activities: RunActivities,

@@ -11,9 +11,9 @@ interface Pending<T> {
 }
 
 /**
- * Waits for an activity of the sandbox's host. Interrupts and stop requests that arrive meanwhile are
- * forwarded to the host at once, and the loss of the host ends the wait. A stop's cause is recorded
- * first, so that the stopped sandbox is not replaced.
+ * Waits for an activity of the sandbox's host. Interrupts and stop requests that arrive meanwhile
+ * are forwarded to the host at once, and the loss of the host ends the wait. A stop's cause is
+ * recorded first, so that the stopped sandbox is not replaced.
  */
 export async function awaitInterruptible<T>(
   context: SessionContext,
@@ -49,8 +49,8 @@ interface InterruptForwarder {
 }
 
 /**
- * A turn that was lost with its sandbox continues in the next one, and its interrupt applies there. A
- * sandbox that is still starting has no turn, so the interrupt is forwarded after the start.
+ * A turn that was lost with its sandbox continues in the next one, and its interrupt applies there.
+ * A sandbox that is still starting has no turn, so the interrupt is forwarded after the start.
  */
 function createInterruptForwarder(
   { inbox, state }: SessionContext,

@@ -4,7 +4,9 @@ import { setSessionHost } from '../shared/search-attributes.ts';
 import { type ActiveSandbox, activeSandbox, type SessionContext } from './session-context.ts';
 import { setEnd, stopSandbox } from './session-sandbox.ts';
 
-/** Returns when there is work. A sandbox that reaches its idle timeout is put to sleep meanwhile. */
+/**
+ * Returns when there is work. A sandbox that reaches its idle timeout is put to sleep meanwhile.
+ */
 export async function waitForWork(context: SessionContext): Promise<void> {
   const sandbox = activeSandbox(context);
   if (sandbox === null) return waitWhileAsleep(context);

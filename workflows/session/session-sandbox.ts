@@ -11,7 +11,9 @@ import {
   sandboxOn,
 } from './session-context.ts';
 
-/** The active sandbox or a new one. Null if no slot is free, no message waits, or the start fails. */
+/**
+ * The active sandbox or a new one. Null if no slot is free, no message waits, or the start fails.
+ */
 export async function ensureSandbox(context: SessionContext): Promise<ActiveSandbox | null> {
   const active = activeSandbox(context);
   if (active !== null) return active;
@@ -68,7 +70,9 @@ async function startSandboxOn(
   return null;
 }
 
-/** The sandbox ended unasked. The session continues in another one until too many are lost in a row. */
+/**
+ * The sandbox ended unasked. The session continues in another one until too many are lost in a row.
+ */
 export function handleSandboxLoss(
   context: SessionContext,
   sandbox: ActiveSandbox,

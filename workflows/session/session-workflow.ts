@@ -1,7 +1,7 @@
-// A session from its first message to its end: it waits for messages, keeps a sandbox while there are
-// any, and puts the sandbox to sleep after the idle timeout. The sandbox's host reads the next message
-// from Postgres. A signal only says that a message may be waiting, so duplicate, late or reordered
-// signals change nothing.
+// A session from its first message to its end: it waits for messages, keeps a sandbox while there
+// are any, and puts the sandbox to sleep after the idle timeout. The sandbox's host reads the next
+// message from Postgres. A signal only says that a message may be waiting, so duplicate, late or
+// reordered signals change nothing.
 //
 // Between two turns no activity is in progress. Only then does the workflow continue as new.
 
@@ -32,9 +32,9 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
 }
 
 /**
- * The history keeps growing while a removal on a dying host is in progress, so that no turn waits for
- * it. It also keeps growing while an interrupted turn must end in the next sandbox, because only this
- * history knows the interrupt.
+ * The history keeps growing while a removal on a dying host is in progress, so that no turn waits
+ * for it. It also keeps growing while an interrupted turn must end in the next sandbox, because
+ * only this history knows the interrupt.
  */
 const shouldContinueAsNew = ({ turns, timeouts, removals, inbox }: SessionContext): boolean =>
   removals.size === 0 &&

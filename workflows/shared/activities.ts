@@ -29,7 +29,9 @@ export interface EndRunResult {
   hasUnstoredFiles: boolean;
 }
 
-/** `cancelled`: the run ended before the start. `superseded`: a later sandbox has replaced this one. */
+/**
+ * `cancelled`: the run ended before the start. `superseded`: a later sandbox has replaced this one.
+ */
 export type StartOutcome = 'started' | 'cancelled' | 'superseded';
 
 export type TurnOutcome =
@@ -48,7 +50,9 @@ interface SessionIdleState {
 
 export interface DeliverWebhookInput {
   runId: string;
-  /** The number of this activity's first attempt: above 1 if earlier attempts were made elsewhere. */
+  /**
+   * The number of this activity's first attempt: above 1 if earlier attempts were made elsewhere.
+   */
   firstAttempt: number;
   /** The number of a redelivery that an operator requested; absent for the run's own delivery. */
   delivery?: number;
@@ -65,14 +69,16 @@ export type ScheduledOutcome =
 /** Any worker runs these: a few SQL statements, or one request to a webhook receiver. */
 export interface RunActivities {
   /**
-   * Claims a slot for the sandbox after number `after`, whose host did not start it; 0 for the first.
-   * Returns number `after` itself if the run stays on its host. Throws while every host is full; the
-   * retry policy polls.
+   * Claims a slot for the sandbox after number `after`, whose host did not start it; 0 for the
+   * first. Returns number `after` itself if the run stays on its host. Throws while every host is
+   * full; the retry policy polls.
    */
   claimSlot(input: { runId: string; after: number }): Promise<HostSlot>;
   /** Records why the run is about to end. The first recorded cause stays. */
   recordCause(input: { runId: string; cause: EndCause; detail: string | null }): Promise<void>;
-  /** Ends the run in one statement and claims its webhook. A second call returns the same result. */
+  /**
+   * Ends the run in one statement and claims its webhook. A second call returns the same result.
+   */
   endRun(input: EndRunInput): Promise<EndRunResult>;
   /** Makes one delivery attempt and throws if it fails. Returns at once if already delivered. */
   deliverWebhook(input: DeliverWebhookInput): Promise<{ status: number | null }>;
@@ -118,7 +124,9 @@ export interface HostActivities {
  */
 export interface Activities extends RunActivities, SessionActivities, HostActivities {}
 
-/** Failures that Temporal shows by type. The message of `startFailed` is shown to the run's owner. */
+/**
+ * Failures that Temporal shows by type. The message of `startFailed` is shown to the run's owner.
+ */
 export const failureTypes = {
   noCapacity: 'NoCapacity',
   startFailed: 'ContainerStartFailed',

@@ -26,8 +26,8 @@ export function setEnded(): void {
 }
 
 /**
- * A workflow that was started without search attributes runs on a server that lacks them. The server
- * would reject every workflow task that sets one.
+ * A workflow that was started without search attributes runs on a server that lacks them. The
+ * server would reject every workflow task that sets one.
  */
 function upsert(pairs: SearchAttributeUpdatePair[]): void {
   if (workflowInfo().typedSearchAttributes.get(runStatusAttribute) === undefined) return;

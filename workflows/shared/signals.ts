@@ -16,7 +16,9 @@ export interface HostLostPayload {
   ifUnstarted?: true;
 }
 
-/** The API records the cause before it sends this. Sent by hand, it counts as the operator's stop. */
+/**
+ * The API records the cause before it sends this. Sent by hand, it counts as the operator's stop.
+ */
 export const stopSignal = defineSignal<[StopSignalPayload?]>('stop');
 
 /** A message was stored in Postgres. Its id is shown to operators; the workflow ignores it. */

@@ -27,9 +27,9 @@ const schema = {
 };
 
 /**
- * Writes to the run's directory first and to the flow's files after it: a file that cannot be written
- * changes nothing for later runs. An interrupted request is safe to repeat. For a session without a
- * sandbox the files are written at its next turn.
+ * Writes to the run's directory first and to the flow's files after it: a file that cannot be
+ * written changes nothing for later runs. An interrupted request is safe to repeat. For a session
+ * without a sandbox the files are written at its next turn.
  */
 export function injectFiles(app: App, deps: ApiDeps): void {
   const url = '/api/v1/runs/:runId/files';

@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /**
- * Limits the memory for large bodies. Over the budget a request waits unread, then it gets 503. Small
- * bodies never wait.
+ * Limits the memory for large bodies. Over the budget a request waits unread, then it gets 503.
+ * Small bodies never wait.
  */
 export function bodyBudget(app: App, bounds = limits.http.bodyBudget): void {
   const budget = createByteBudget(bounds);

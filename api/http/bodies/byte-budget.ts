@@ -16,8 +16,8 @@ interface ByteBudget {
 }
 
 /**
- * Bytes that a process may hold at once. Over the budget a request waits. Requests are served in their
- * order; one whose owner already has its share does not delay those of other owners.
+ * Bytes that a process may hold at once. Over the budget a request waits. Requests are served in
+ * their order; one whose owner already has its share does not delay those of other owners.
  */
 export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): ByteBudget {
   const heldByOwner = new Map<string, number>();

@@ -5,7 +5,10 @@ import type { App } from '../../app-types.ts';
 import { invalid } from '../../errors.ts';
 import { bodyBudget } from './body-budget.ts';
 
-/** Accepts JSON in UTF-8 only, within the memory for bodies. An empty body of any type counts as `{}`. */
+/**
+ * Accepts JSON in UTF-8 only, within the memory for bodies. An empty body of any type counts as
+ * `{}`.
+ */
 export function jsonBody(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

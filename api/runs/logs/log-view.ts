@@ -24,8 +24,8 @@ export function logTextView({ runId, query, frames, complete }: LogSlice) {
 }
 
 /**
- * The whole body as JSON text. A frame's data is inserted as stored: parsing it would change numbers
- * that JavaScript cannot represent.
+ * The whole body as JSON text. A frame's data is inserted as stored: parsing it would change
+ * numbers that JavaScript cannot represent.
  */
 export function logEntriesJson({ runId, query, frames, complete }: LogSlice): string {
   const head = { runId, format: 'structured', channel: query.channel };

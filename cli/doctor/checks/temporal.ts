@@ -68,7 +68,8 @@ export const workersCheck: Check = {
     const { workers: count } = await temporal.facts();
     if (count === 0) return checked([], noWorker(config.instance, 'polls Temporal'));
     const { staleMs } = hostThresholds(config.times.hostLostMs);
-    // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds old.
+    // Temporal lists a poller for minutes after its last poll; heartbeats in Postgres are seconds
+    // old.
     if (all.length > 0 && !all.some((host) => isLive(host, staleMs))) {
       return checked([], noWorker(config.instance, 'sends heartbeats to Postgres'));
     }

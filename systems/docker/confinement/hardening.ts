@@ -23,8 +23,8 @@ const maskedPaths = [
 const readonlyPaths = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /**
- * The confinement of every sandbox. `nproc` is not set, because it counts per user of the host and all
- * sandboxes share one user; `PidsLimit` bounds the processes instead.
+ * The confinement of every sandbox. `nproc` is not set, because it counts per user of the host and
+ * all sandboxes share one user; `PidsLimit` bounds the processes instead.
  */
 export function hardenedHostConfig(): HostConfig & { CgroupnsMode: string } {
   return { ...isolation(), ...privileges(), ...resourceLimits(), ...filesystems() };
@@ -59,7 +59,10 @@ function privileges() {
   };
 }
 
-/** No log, because output goes to the spool file; no AutoRemove, because the exit code is read later. */
+/**
+ * No log, because output goes to the spool file; no AutoRemove, because the exit code is read
+ * later.
+ */
 function resourceLimits() {
   const fileBytes = limits.spool.maxBytes;
   return {

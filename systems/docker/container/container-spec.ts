@@ -17,8 +17,8 @@ interface ContainerHost {
 }
 
 /**
- * The specification of a sandbox's container. It holds no secrets, because everyone with access to the
- * engine can read it: configuration reaches the sandbox over its socket.
+ * The specification of a sandbox's container. It holds no secrets, because everyone with access to
+ * the engine can read it: configuration reaches the sandbox over its socket.
  */
 export function containerSpec(
   spec: SandboxSpec,

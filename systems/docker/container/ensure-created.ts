@@ -1,6 +1,7 @@
 // A container's name is derived from run and generation, so creating it twice fails with 409. The
-// existing container is adopted only if all its identity labels match. It may become visible a moment
-// later: the engine reserves the name when a creation begins, and lists the container when it ends.
+// existing container is adopted only if all its identity labels match. It may become visible a
+// moment later: the engine reserves the name when a creation begins, and lists the container when
+// it ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../core/limits.ts';

@@ -14,8 +14,8 @@ interface Transition {
 }
 
 /**
- * Engines report a transition that is not needed differently (409, 304, 500, by version and verb), so
- * the container's state decides whether an error matters.
+ * Engines report a transition that is not needed differently (409, 304, 500, by version and verb),
+ * so the container's state decides whether an error matters.
  */
 export async function transition(engine: Engine, step: Transition): Promise<void> {
   const container = engine.docker.getContainer(step.containerId);

@@ -1,5 +1,5 @@
-// The engine's events, as a hint to inspect a container sooner. They are lost while the connection is
-// down, so nothing may depend on them. Reconnects until closed.
+// The engine's events, as a hint to inspect a container sooner. They are lost while the connection
+// is down, so nothing may depend on them. Reconnects until closed.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '../engine.ts';

@@ -1,5 +1,5 @@
-// Starts a container that only connects to its socket, to learn whether sandboxes on a runtime can. The
-// container ends on its own and the engine removes it, even if this process is gone by then.
+// Starts a container that only connects to its socket, to learn whether sandboxes on a runtime can.
+// The container ends on its own and the engine removes it, even if this process is gone by then.
 
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -94,8 +94,8 @@ async function probeSpec(
 }
 
 /**
- * A 400 means that the engine would reject every sandbox on this runtime. Other failures, such as a full
- * disk, may pass, and are thrown.
+ * A 400 means that the engine would reject every sandbox on this runtime. Other failures, such as a
+ * full disk, may pass, and are thrown.
  */
 async function runProbe(engine: Engine, spec: ContainerCreateOptions): Promise<string | null> {
   const { id } = await engine.call('create a runtime probe', (abortSignal) => {

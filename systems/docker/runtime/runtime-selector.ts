@@ -1,5 +1,5 @@
-// The runtime is named in each container's specification: an engine with another default, or one that
-// has lost this runtime since, fails the creation instead of falling back.
+// The runtime is named in each container's specification: an engine with another default, or one
+// that has lost this runtime since, fails the creation instead of falling back.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { RuntimeSetting, SandboxRuntime } from '../../../core/sandbox/sandbox-runtime.ts';
@@ -39,8 +39,8 @@ export function createRuntimeSelector(
 }
 
 /**
- * What `auto` first resolves to stays selected for the life of this process: a gVisor that disappears
- * is missing, and one that stops working is unusable; neither falls back to runc.
+ * What `auto` first resolves to stays selected for the life of this process: a gVisor that
+ * disappears is missing, and one that stops working is unusable; neither falls back to runc.
  */
 export function selectRuntime(
   setting: RuntimeSetting,
@@ -80,8 +80,8 @@ const negativeCacheMs = 60_000;
 
 /**
  * A wrapper program or a configuration file of the runtime is not listed by the engine, so only a
- * probe shows its effect. Success is cached for as long as the listing stays the same, failure for a
- * minute. A probe that could not be made is not cached.
+ * probe shows its effect. Success is cached for as long as the listing stays the same, failure for
+ * a minute. A probe that could not be made is not cached.
  */
 function cacheProbes(probe: RuntimeProbes['probe']) {
   let last: { entry: ListedRuntime; failure: Promise<string | null>; until: number } | null = null;

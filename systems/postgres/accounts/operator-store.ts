@@ -23,7 +23,10 @@ export function createOperatorStore(pool: Pool) {
   return {
     /** Creates the operator unless the name exists, and a sign-in code in either case. */
     invite: (name: string) => invite(pool, name),
-    /** Creates the first operator with a sign-in code, once per installation; null if there is or was an operator. */
+    /**
+     * Creates the first operator with a sign-in code, once per installation; null if there is or
+     * was an operator.
+     */
     inviteFirst: (name: string) => inviteFirst(pool, name),
     /** A code works once. Null if it is unknown, used or expired. */
     signIn: (code: string) => signIn(pool, code),

@@ -94,8 +94,8 @@ export function createAdmission(
     admitWithFiles: (input: AdmitRun, files: InputFiles): Promise<Admission | FileConflict> =>
       admitWithFiles(pool, options, { input, files }),
     /**
-     * Assigns a host to the run's sandbox after `afterGeneration`, see claim_slot.sql; null while every
-     * host is full.
+     * Assigns a host to the run's sandbox after `afterGeneration`, see claim_slot.sql; null while
+     * every host is full.
      */
     claimSlot: (runId: string, afterGeneration: number) =>
       claimSlot(pool, { runId, afterGeneration, hostStaleMs }),

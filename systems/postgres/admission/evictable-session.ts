@@ -13,10 +13,10 @@ export async function findEvictableInProject(db: Db, projectId: string): Promise
 }
 
 /**
- * The session that has been idle for longest on a host where a waiting run could start; null if there
- * is none. Each of several waiting runs gets another session, so that no more are evicted than
- * needed. A slot that was released meanwhile is not counted: the waiting run finds it when it asks
- * again.
+ * The session that has been idle for longest on a host where a waiting run could start; null if
+ * there is none. Each of several waiting runs gets another session, so that no more are evicted
+ * than needed. A slot that was released meanwhile is not counted: the waiting run finds it when it
+ * asks again.
  */
 export async function findEvictableOnHosts(
   db: Db,

@@ -38,8 +38,8 @@ export async function readConfig(
 }
 
 /**
- * Locks the run, as a move to another host does, so that only one of the two succeeds. A repeat also
- * succeeds, unless a later generation exists by then.
+ * Locks the run, as a move to another host does, so that only one of the two succeeds. A repeat
+ * also succeeds, unless a later generation exists by then.
  */
 async function acknowledge(db: Db, { runId, generation }: SandboxGeneration): Promise<boolean> {
   const { rowCount } = await db.query(

@@ -1,9 +1,9 @@
 import type { Db, Pool } from './pool.ts';
 
 /**
- * Runs `work` while no other process holds the lock of this name; false if one does. Postgres releases
- * the lock when the connection is lost. The process notices that late, so `work` must be safe to run
- * twice at once.
+ * Runs `work` while no other process holds the lock of this name; false if one does. Postgres
+ * releases the lock when the connection is lost. The process notices that late, so `work` must be
+ * safe to run twice at once.
  */
 export async function withAdvisoryLock(
   pool: Pool,

@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import type { Db, Pool } from './pool.ts';
 
 /**
- * The level is stated, because a server or a database may have another default. Every statement must
- * see what was committed before it began: a count after a lock includes the work of the lock's last
- * holder.
+ * The level is stated, because a server or a database may have another default. Every statement
+ * must see what was committed before it began: a count after a lock includes the work of the lock's
+ * last holder.
  */
 export const beginTransaction = 'begin isolation level read committed';
 

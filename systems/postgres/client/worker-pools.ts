@@ -1,6 +1,7 @@
-// The connections of a worker. Heartbeat and leases have pools that nothing else uses: uploads and slow
-// statements may occupy every other connection, and a host whose heartbeat is late is fenced and then
-// declared lost. The two are separate because a renewal of a lease may wait for the row of its log.
+// The connections of a worker. Heartbeat and leases have pools that nothing else uses: uploads and
+// slow statements may occupy every other connection, and a host whose heartbeat is late is fenced
+// and then declared lost. The two are separate because a renewal of a lease may wait for the row of
+// its log.
 
 import { limits } from '../../../core/limits.ts';
 import { createPool, type Pool } from './pool.ts';

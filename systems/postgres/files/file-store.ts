@@ -80,7 +80,9 @@ async function listSeed(db: Db, runId: string): Promise<FileEntry[]> {
   return rows;
 }
 
-/** In a conflict, one path is a file or a link, and the other is a folder of this name or below one. */
+/**
+ * In a conflict, one path is a file or a link, and the other is a folder of this name or below one.
+ */
 async function findPathConflict(
   db: Db,
   runId: string,

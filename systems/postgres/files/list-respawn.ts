@@ -7,8 +7,8 @@ import type {
 import type { Db } from '../client/pool.ts';
 
 /**
- * The stored entries, and the input files that sandboxes received since; null if nothing was stored.
- * Pending files are not included: they are written before the next turn.
+ * The stored entries, and the input files that sandboxes received since; null if nothing was
+ * stored. Pending files are not included: they are written before the next turn.
  */
 export async function listRespawn(db: Db, runId: string): Promise<WorkspaceTree | null> {
   const text = 'select from sessions where run_id = $1 and snapshot_at is not null';
@@ -22,8 +22,9 @@ export async function listRespawn(db: Db, runId: string): Promise<WorkspaceTree 
 }
 
 /**
- * Input files that are not in the snapshot of run `$1`. If the agent has replaced a file by a folder
- * or the reverse, its version is kept. If a later input file needs the folder, the later one is.
+ * Input files that are not in the snapshot of run `$1`. If the agent has replaced a file by a
+ * folder or the reverse, its version is kept. If a later input file needs the folder, the later one
+ * is.
  */
 const inputFilesSince = `
   select g.* from input_files g join sessions s on s.run_id = g.run_id

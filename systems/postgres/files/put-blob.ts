@@ -1,6 +1,6 @@
-// Stores a blob in one transaction; it is readable once it is complete. Of several writers of the same
-// content one writes; the others wait without a connection and then find it. Large blobs use at most
-// half of the pool, so that uploads leave connections to other work.
+// Stores a blob in one transaction; it is readable once it is complete. Of several writers of the
+// same content one writes; the others wait without a connection and then find it. Large blobs use
+// at most half of the pool, so that uploads leave connections to other work.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
@@ -61,7 +61,10 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
   );
 }
 
-/** Waits while another process writes the same content. Afterwards its blob exists, or this one writes it. */
+/**
+ * Waits while another process writes the same content. Afterwards its blob exists, or this one
+ * writes it.
+ */
 async function putLarge(
   { pool, slots }: Uploads,
   chunks: AsyncIterable<Buffer>,

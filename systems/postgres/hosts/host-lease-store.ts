@@ -17,8 +17,9 @@ export type HostLeaseStore = ReturnType<typeof createHostLeaseStore>;
 export function createHostLeaseStore(pool: Pool) {
   return {
     /**
-     * Claims the ID for this worker, or returns the lease of another one. A lease of the same owner is
-     * replaced at once. An expired one of another owner is replaced if it still has `unchanged` renewals.
+     * Claims the ID for this worker, or returns the lease of another one. A lease of the same owner
+     * is replaced at once. An expired one of another owner is replaced if it still has `unchanged`
+     * renewals.
      */
     claim: (lease: HostLease & { leaseMs: number; unchanged: number | null }) => claim(pool, lease),
     /** Lets any other worker use the ID at once. */

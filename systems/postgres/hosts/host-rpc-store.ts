@@ -21,7 +21,8 @@ export function createHostRpcStore(pool: Pool) {
     /** Deletes the request; returns the result if there is one after all. */
     withdraw: (requestId: string) => withdraw(pool, requestId),
     /**
-     * Requests without a result, the oldest first. A host that died while it served one finds it again.
+     * Requests without a result, the oldest first. A host that died while it served one finds it
+     * again.
      */
     listOpen: (hostId: string, limit: number) => listOpen(pool, hostId, limit),
     /** The first result counts. Has no effect once the request is gone. */

@@ -1,10 +1,12 @@
-// Compares the database with what is stored outside it. The database has lost commits if it has fewer
-// heartbeats of a host than it once confirmed, or lacks a commit that Redis stores.
+// Compares the database with what is stored outside it. The database has lost commits if it has
+// fewer heartbeats of a host than it once confirmed, or lacks a commit that Redis stores.
 
 import type { CommitsInRedis } from '../../../core/hosts/commits-in-redis.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
-/** What a confirmed heartbeat returned about the database. The worker stores it outside Postgres. */
+/**
+ * What a confirmed heartbeat returned about the database. The worker stores it outside Postgres.
+ */
 export interface KnownDatabase {
   /** Copies of a database have the same. */
   databaseId: string;
@@ -33,7 +35,9 @@ export function createLossStore(pool: Pool) {
     compare: (hostId: string, known: KnownDatabase) => compare(pool, hostId, known),
     /** Whether the database lacks a commit. Read Redis before, because commits come first. */
     lacks: (commits: CommitsInRedis) => lacks(pool, commits),
-    /** Handles lost commits as a restore. False if a restore that the host did not know covers them. */
+    /**
+     * Handles lost commits as a restore. False if a restore that the host did not know covers them.
+     */
     recordLoss: (hostId: string, known: KnownDatabase) => recordLoss(pool, hostId, known),
   };
 }

@@ -127,8 +127,8 @@ function joinLines(values: string[]): string {
 }
 
 /**
- * Turns are added up. The structured output is kept, because a turn that the agent starts itself has
- * none. An agent may report any number, so the sum stops before its column overflows.
+ * Turns are added up. The structured output is kept, because a turn that the agent starts itself
+ * has none. An agent may report any number, so the sum stops before its column overflows.
  */
 const appendStatement = (advance: string, beside?: string): string => `
   with advanced as (${advance} returning last_seq, db_clock() as at),

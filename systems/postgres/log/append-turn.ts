@@ -28,9 +28,9 @@ export function appendTurnFrames(
 }
 
 /**
- * A message may start and end in one batch, so one update does both. The update of the session waits
- * for that of the run, because Postgres runs CTEs in any order: storing a message locks the run
- * before the session, and the opposite order would deadlock.
+ * A message may start and end in one batch, so one update does both. The update of the session
+ * waits for that of the run, because Postgres runs CTEs in any order: storing a message locks the
+ * run before the session, and the opposite order would deadlock.
  */
 const ends = '(m.id = $17::uuid and m.ended_at is null)';
 const chatUpdates = `

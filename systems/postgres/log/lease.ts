@@ -1,6 +1,7 @@
-// The lease of a run's log. Each time it is taken its token grows, and every write compares the token.
-// A holder that was suspended while another process took the lease therefore writes nothing more.
-// Expiry only decides when another process may take the lease. Until then the holder keeps it.
+// The lease of a run's log. Each time it is taken its token grows, and every write compares the
+// token. A holder that was suspended while another process took the lease therefore writes nothing
+// more. Expiry only decides when another process may take the lease. Until then the holder keeps
+// it.
 
 import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
 import type { Db } from '../client/pool.ts';
@@ -81,8 +82,8 @@ export async function renewLease(
 }
 
 /**
- * A new sandbox has its own spool, which is read from the start. False if the lease is lost, or if a
- * later sandbox has a slot already.
+ * A new sandbox has its own spool, which is read from the start. False if the lease is lost, or if
+ * a later sandbox has a slot already.
  */
 export async function beginGeneration(
   db: Db,

@@ -13,7 +13,9 @@ export interface RunProgress {
   deletedAt: Date | null;
 }
 
-/** `restores`: how often the database was restored. Then the log may be shorter than what was read. */
+/**
+ * `restores`: how often the database was restored. Then the log may be shorter than what was read.
+ */
 type PolledProgress = RunProgress & { restores: number };
 
 export async function readRunProgress(db: Db, runId: string): Promise<RunProgress | null> {

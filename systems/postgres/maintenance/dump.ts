@@ -100,8 +100,8 @@ grant usage on schema public to public;
 `;
 
 /**
- * A backup may be restored together with another Temporal, which has none of its workflows, and with other
- * hosts. The first process stores the identity of the Temporal that it finds.
+ * A backup may be restored together with another Temporal, which has none of its workflows, and
+ * with other hosts. The first process stores the identity of the Temporal that it finds.
  */
 const clearDeploymentState = `
 delete from host_leases;

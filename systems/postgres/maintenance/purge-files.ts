@@ -22,7 +22,8 @@ export async function purgeFiles(
 
 /**
  * A host may still be storing the files, and a retry may be copying the input files. Both lock the
- * run's row too: what a host has stored is removed, and afterwards neither finds or stores anything.
+ * run's row too: what a host has stored is removed, and afterwards neither finds or stores
+ * anything.
  */
 function removeFiles(pool: Pool, runId: string): Promise<number> {
   return inTransaction(pool, async (db) => {

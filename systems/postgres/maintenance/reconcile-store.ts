@@ -25,11 +25,17 @@ export function createReconcileStore(pool: Pool) {
     /** Without those that may move to another host. */
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
-    /** Runs and sessions that may move: their hosts are leaving and have not started their sandboxes. */
+    /**
+     * Runs and sessions that may move: their hosts are leaving and have not started their
+     * sandboxes.
+     */
     unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
     /** Idle sessions with a sandbox on a host that is draining, or offers them no model. */
     idleOnLeavingHosts: () => idleOnLeavingHosts(pool),
-    /** Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not started. */
+    /**
+     * Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not
+     * started.
+     */
     pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
     /** The restore that was not yet compared with Temporal, if any. */
     pendingRestore: () => pendingRestore(pool),
@@ -111,8 +117,8 @@ interface LeavingTimes {
 }
 
 /**
- * A run stays on a draining host, which still starts it, unless another host has a free slot. On a host
- * that no longer offers it a model, its agent would get no answer.
+ * A run stays on a draining host, which still starts it, unless another host has a free slot. On a
+ * host that no longer offers it a model, its agent would get no answer.
  */
 const unstartedOnLeavingHosts = (
   db: Db,
@@ -147,7 +153,9 @@ const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
   );
 
 interface PendingWebhook extends Run {
-  /** The number of the redelivery that an operator requested; null: the delivery at the run's end. */
+  /**
+   * The number of the redelivery that an operator requested; null: the delivery at the run's end.
+   */
   redelivery: number | null;
 }
 

@@ -14,7 +14,9 @@ export type RetentionStore = ReturnType<typeof createRetentionStore>;
 export function createRetentionStore(pool: Pool) {
   return {
     expiredKeys: () => purgeExpiredKeys(pool),
-    /** Part of the log of one ended run, and of its messages; with the last part also its questions. */
+    /**
+     * Part of the log of one ended run, and of its messages; with the last part also its questions.
+     */
     log: (retentionMs: number) => purgeLog(pool, retentionMs),
     /** The stored files and the input files of one ended run. */
     runFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'run'),

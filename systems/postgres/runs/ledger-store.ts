@@ -8,8 +8,8 @@ export type LedgerStore = ReturnType<typeof createLedgerStore>;
 export function createLedgerStore(pool: Pool) {
   return {
     /**
-     * Adds calls of one run, and returns the run's totals. Safe to repeat: each call is added once. Null
-     * if the run was deleted.
+     * Adds calls of one run, and returns the run's totals. Safe to repeat: each call is added once.
+     * Null if the run was deleted.
      */
     record: (runId: string, calls: readonly LedgerEntry[]) => recordCalls(pool, runId, calls),
   };

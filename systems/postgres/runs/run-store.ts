@@ -65,8 +65,9 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     /** The sandboxes whose folders the host needs. */
     neededOnHost: (hostId: string) => neededOnHost(pool, hostId),
     /**
-     * True if the list of omitted entries has changed since the last snapshot; a new frame of the log
-     * announces it. Changes nothing if the run has a later sandbox, or if another host has the lease.
+     * True if the list of omitted entries has changed since the last snapshot; a new frame of the
+     * log announces it. Changes nothing if the run has a later sandbox, or if another host has the
+     * lease.
      */
     recordSnapshot: (of: SnapshotRef, snapshot: SnapshotRecord) =>
       recordSnapshot(pool, of, snapshot),

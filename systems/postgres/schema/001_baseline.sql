@@ -90,8 +90,8 @@ create table operators (
 );
 
 -- Facts about the installation, which remain forever. `first_operator_invited` stays when the last
--- operator is removed, so that a later start of the API logs no sign-in link. `model_key_seen`: a host
--- had a model key, so a host without one no longer uses the offline model by default.
+-- operator is removed, so that a later start of the API logs no sign-in link. `model_key_seen`: a
+-- host had a model key, so a host without one no longer uses the offline model by default.
 create table installation (
   fact text primary key
 );
@@ -588,8 +588,8 @@ create table session_transcripts (
 );
 create index session_transcripts_of_blob on session_transcripts (sha256);
 
--- Requests of API processes to the host of a run. A row is deleted when its answer has been read, or
--- when it expires.
+-- Requests of API processes to the host of a run. A row is deleted when its answer has been read,
+-- or when it expires.
 create table host_rpc_requests (
   id uuid primary key,
   host_id text not null,

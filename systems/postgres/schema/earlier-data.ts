@@ -26,7 +26,8 @@ export async function assertNoEarlierData(db: Db, migrations?: SchemaFile[]): Pr
  * read is left to the checks that follow.
  */
 export async function findEarlierData(url: string): Promise<string | null> {
-  // A single client's end() never settles if the server closed the connection during the TLS handshake.
+  // A single client's end() never settles if the server closed the connection during the TLS
+  // handshake.
   const pool = createPool(url, { applicationName: 'flowrun', max: 1 });
   try {
     await assertNoEarlierData(pool);

@@ -13,8 +13,8 @@ export interface SessionState {
 }
 
 /**
- * Replaces the state; its blobs must exist. Returns false and changes nothing if the run has a later
- * sandbox, if another host has the lease, or after retention has removed the files.
+ * Replaces the state; its blobs must exist. Returns false and changes nothing if the run has a
+ * later sandbox, if another host has the lease, or after retention has removed the files.
  */
 export async function saveState(
   db: Db,

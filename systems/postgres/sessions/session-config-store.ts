@@ -33,7 +33,10 @@ export async function readSessionConfig(
   return openRow(sealer, runId, rows[0]);
 }
 
-/** The sandbox cannot read the configuration again. False if a later one has acknowledged. Safe to repeat. */
+/**
+ * The sandbox cannot read the configuration again. False if a later one has acknowledged. Safe to
+ * repeat.
+ */
 export async function acknowledgeSessionConfig(
   db: Db,
   { runId, generation, version }: { runId: string; generation: number; version: number },

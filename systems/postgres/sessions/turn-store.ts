@@ -71,7 +71,9 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     idleForMs: (runId: string) => idleForMs(pool, runId),
     /** The time at which a snapshot begins. */
     clock: () => readClock(pool),
-    /** Stores what the session's next sandbox starts with; false if this is not its last sandbox. */
+    /**
+     * Stores what the session's next sandbox starts with; false if this is not its last sandbox.
+     */
     saveState: (of: SandboxLease, state: SessionState) => saveState(pool, of, state),
     listTranscript: (runId: string) => listTranscript(pool, runId),
   };

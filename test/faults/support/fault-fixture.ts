@@ -37,8 +37,8 @@ interface Flood {
   steadyClient: Client;
   reconnectingClient: Client;
   /**
-   * Checks that both clients received the log, that its pages equal it, that the log equals the agent's
-   * output, and that one post was made.
+   * Checks that both clients received the log, that its pages equal it, that the log equals the
+   * agent's output, and that one post was made.
    */
   expectComplete(options?: InvariantOptions): Promise<RunRecords>;
 }

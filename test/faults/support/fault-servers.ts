@@ -1,5 +1,6 @@
-// Servers that only this suite uses and may kill. The stack's servers are never touched. Their folder
-// lies among those of the stacks, so servers that a killed test leaves behind are found and ended.
+// Servers that only this suite uses and may kill. The stack's servers are never touched. Their
+// folder lies among those of the stacks, so servers that a killed test leaves behind are found and
+// ended.
 
 import { rmSync } from 'node:fs';
 import { stopDaemon } from '../../../dev/stack/daemon.ts';

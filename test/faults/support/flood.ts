@@ -1,6 +1,6 @@
-// The run under test: the agent prints 20 000 lines, some of them long or non-ASCII, in three parts,
-// and waits before each part until the test releases it. A test can therefore be sure that the run is
-// half done when something dies.
+// The run under test: the agent prints 20 000 lines, some of them long or non-ASCII, in three
+// parts, and waits before each part until the test releases it. A test can therefore be sure that
+// the run is half done when something dies.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

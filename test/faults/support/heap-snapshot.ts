@@ -7,7 +7,9 @@ interface Snapshot {
   strings: string[];
 }
 
-/** Objects of the JavaScript engine, which compiles and caches for hundreds of runs in any program. */
+/**
+ * Objects of the JavaScript engine, which compiles and caches for hundreds of runs in any program.
+ */
 const engines = new Set(['code', 'hidden', 'object shape', 'synthetic']);
 
 /** Adds the objects of a heap. */

@@ -39,7 +39,9 @@ export async function inspect(process: ServiceProcess): Promise<Inspected> {
   };
 }
 
-/** The lowest of several readings, each after a garbage collection, since work in progress varies. */
+/**
+ * The lowest of several readings, each after a garbage collection, since work in progress varies.
+ */
 async function leastMemory(port: number, pid: number): Promise<Memory> {
   const least = { heap: Infinity, resident: Infinity };
   for (let reading = 0; reading < readings; reading += 1) {

@@ -1,5 +1,5 @@
-// A copy of this suite's own Postgres, which can be started in its place: on another timeline, as after
-// point-in-time recovery or the promotion of a replica.
+// A copy of this suite's own Postgres, which can be started in its place: on another timeline, as
+// after point-in-time recovery or the promotion of a replica.
 
 import { appendFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

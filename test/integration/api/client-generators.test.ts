@@ -1,5 +1,5 @@
-// The API description as third-party tools read it: a linter, a client generator with its output, and
-// a reader of Postman collections.
+// The API description as third-party tools read it: a linter, a client generator with its output,
+// and a reader of Postman collections.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

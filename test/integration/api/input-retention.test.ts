@@ -1,4 +1,5 @@
-// What requests have brought along is deleted like everything else of their run, and so are its blobs.
+// What requests have brought along is deleted like everything else of their run, and so are its
+// blobs.
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { utf8 } from './input-file-requests.ts';

@@ -1,4 +1,5 @@
-// The largest bodies at once, sent by another process: the memory of the client is not that of the API.
+// The largest bodies at once, sent by another process: the memory of the client is not that of the
+// API.
 
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';

@@ -1,5 +1,5 @@
-// A client whose answer was lost sends its message again. It counts as the first message, and no turn
-// is run for it.
+// A client whose answer was lost sends its message again. It counts as the first message, and no
+// turn is run for it.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';

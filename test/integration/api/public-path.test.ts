@@ -1,5 +1,5 @@
-// The API below a path of a shared host, behind a proxy that strips the path. Every address that the
-// API returns leads back through the proxy.
+// The API below a path of a shared host, behind a proxy that strips the path. Every address that
+// the API returns leads back through the proxy.
 
 import { request as ask, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -92,7 +92,8 @@ test('an operator signs in by the link, and created resources are at the returne
     await page.click('button');
     await expect.poll(() => page.textContent('p')).toBe('You are signed in as ana.');
     expect(await context.cookies()).toMatchObject([{ path: '/flowrun/' }]);
-    // A cookie of another installation at `/` of the same host, or of this one under its former path.
+    // A cookie of another installation at `/` of the same host, or of this one under its former
+    // path.
     await context.addCookies([{ name: 'flowrun_operator', value: 'another', url: origin }]);
     const { status, location } = await page.evaluate<{ status: number; location: string }>(`
       fetch('api/projects', {

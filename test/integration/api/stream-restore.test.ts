@@ -1,5 +1,5 @@
-// Readers of a log that is shorter than what they have read, because the database was restored while the
-// service ran.
+// Readers of a log that is shorter than what they have read, because the database was restored
+// while the service ran.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// The setup of most API tests: opened before the tests of a file and closed after them, in one line.
+// The setup of most API tests: opened before the tests of a file and closed after them, in one
+// line.
 
 import { afterAll, beforeAll } from 'vitest';
 import {

@@ -1,4 +1,5 @@
-// Validation errors are written for people who have sent JSON, and do not mention the library's terms.
+// Validation errors are written for people who have sent JSON, and do not mention the library's
+// terms.
 
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';

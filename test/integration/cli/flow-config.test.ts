@@ -1,5 +1,5 @@
-// The configuration of flows and projects by the whole command: each field of the operators' API, and
-// no secret on the command line.
+// The configuration of flows and projects by the whole command: each field of the operators' API,
+// and no secret on the command line.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';

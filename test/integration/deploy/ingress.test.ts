@@ -1,5 +1,5 @@
-// The ingress when a host is added or removed, with the test's own Postgres and Redis, which are started
-// and restarted as in deploy/hosts.
+// The ingress when a host is added or removed, with the test's own Postgres and Redis, which are
+// started and restarted as in deploy/hosts.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

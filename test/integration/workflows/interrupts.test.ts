@@ -1,4 +1,5 @@
-// Which interrupts reach which sandbox, with the real workflow on a real server and fake activities.
+// Which interrupts reach which sandbox, with the real workflow on a real server and fake
+// activities.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';

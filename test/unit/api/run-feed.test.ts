@@ -1,5 +1,5 @@
-// How a feed handles frames in a notification: it appends frames that follow its position, and reads the
-// log whenever something may be missing. A notification never decides what comes next.
+// How a feed handles frames in a notification: it appends frames that follow its position, and
+// reads the log whenever something may be missing. A notification never decides what comes next.
 
 import { expect, test } from 'vitest';
 import { createRunFeed } from '../../../api/stream/run-feed.ts';
@@ -26,7 +26,9 @@ const isAfter = (entry: StreamEntry, { seq, n }: StreamPosition): boolean => {
   return position.seq > seq || (position.seq === seq && position.n > n);
 };
 
-/** A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes. */
+/**
+ * A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes.
+ */
 async function openFeed(stored: StreamEntry[] = []) {
   const reads: StreamPosition[] = [];
   let onNotification: (notification: Notification) => void = () => {};

@@ -62,6 +62,14 @@ export function longCellsIn(text: string): number[] {
 
 const sentencesIn = (cell: string): number => cell.match(/[.!?](?=\s+[A-Z[]|\s*$)/g)?.length ?? 0;
 
+/** Lines of comments that are too long. A comment behind code is exempt, and a line with a link. */
+export function longCommentLinesIn(text: string): number[] {
+  return text.split('\n').flatMap((line, index) => {
+    const isComment = /^\s*(?:\/\/|\/?\*|--|#) /.test(line.replace('/**', '/*'));
+    return isComment && line.length > maxColumns && !/https?:/.test(line) ? [index + 1] : [];
+  });
+}
+
 /** Blanks code blocks, and keeps the line breaks. Code within a line counts for its length. */
 function withoutCode(text: string): string {
   return text.replace(/^( *)(```+)[\s\S]*?^\1\2/gm, (block) => block.replace(/[^\n]/g, ''));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ownFiles, readOwnFile } from '../structure/source-files.ts';
-import { habitsIn, longCellsIn, longLinesIn } from './find-habits.ts';
+import { habitsIn, longCellsIn, longCommentLinesIn, longLinesIn } from './find-habits.ts';
 
 /** Scripts of agents and models are data, and the fixtures of this check must show the habits. */
 const exempt = /^(?:test\/unit\/prose\/|test\/fixtures\/|offline-model\/scripts\/)/;
@@ -27,8 +27,9 @@ describe('the prose of pages, comments and messages', () => {
   });
 
   test('has lines of at most 100 columns', () => {
-    const tooLong = pages.flatMap((path) => {
-      const lines = longLinesIn(readOwnFile(path));
+    const tooLong = [...pages, ...sources].flatMap((path) => {
+      const find = path.endsWith('.md') ? longLinesIn : longCommentLinesIn;
+      const lines = find(readOwnFile(path));
       return lines.length === 0 ? [] : [`${path}: ${lines.join(', ')}`];
     });
     expect(tooLong).toEqual([]);
@@ -93,5 +94,19 @@ describe('the check of prose', () => {
     expect(longCellsIn(`Text.\n${row('One. Two. Three.')}`)).toEqual([2]);
     expect(longCellsIn(row('One. `a. B. C.` e.g. two [X](a.md).'))).toEqual([]);
     expect(longCellsIn('One. Two. Three.\n')).toEqual([]);
+  });
+
+  test('finds a long line of a comment, but no code and no comment behind it', () => {
+    const long = 'word '.repeat(20);
+    for (const comment of [
+      `// ${long}`,
+      `/** ${long} */`,
+      ` * ${long}`,
+      `-- ${long}`,
+      `  # ${long}`,
+    ])
+      expect(longCommentLinesIn(`const a = 1;\n${comment}\n`)).toEqual([2]);
+    for (const line of [`f('${long}');`, `f(); // ${long}`, `// https://a ${long}`, '// word'])
+      expect(longCommentLinesIn(`${line}\n`)).toEqual([]);
   });
 });

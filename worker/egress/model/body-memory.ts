@@ -13,8 +13,8 @@ export interface CallMemory {
 }
 
 /**
- * Limits the memory for the calls of all runs of a host. A part is reserved for each run. What a run needs
- * beyond its part is taken from the memory that all runs share.
+ * Limits the memory for the calls of all runs of a host. A part is reserved for each run. What a
+ * run needs beyond its part is taken from the memory that all runs share.
  */
 export function createHostMemory(): { forRun(): RunMemory } {
   let sharedBytes = 0;

@@ -5,8 +5,8 @@ import { splitBetaFlags } from '../../../core/model/beta-flags.ts';
 type ForwardedHeaders = Record<string, string | string[]>;
 
 /**
- * The headers of an agent's call that are forwarded, without credentials, and the beta flags that were
- * removed from them.
+ * The headers of an agent's call that are forwarded, without credentials, and the beta flags that
+ * were removed from them.
  */
 export function callHeaders(
   headers: IncomingHttpHeaders,

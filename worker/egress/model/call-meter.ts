@@ -14,7 +14,9 @@ export interface UnmeteredCall {
   answeringModel: string;
   /** The length of the request as it is sent. */
   bytes: number;
-  /** The number of tokens in the prompt, counted by the model API; null if it cannot be determined. */
+  /**
+   * The number of tokens in the prompt, counted by the model API; null if it cannot be determined.
+   */
   countTokens(): Promise<number | null>;
 }
 

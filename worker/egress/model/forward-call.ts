@@ -23,7 +23,8 @@ export async function forwardCall(
   const fail = (): void => metered.end(abort.signal.aborted ? 'agent_disconnected' : 'failed');
   try {
     const answer = await to.dispatcher.request(upstreamRequest(to, call, abort.signal));
-    // Registered before `pipeline` closes the agent's connection, which would count as a disconnect.
+    // Registered before `pipeline` closes the agent's connection, which would count as a
+    // disconnect.
     answer.body.once('error', fail);
     await relayAnswer(answer, { response, metered });
   } finally {
@@ -31,7 +32,9 @@ export async function forwardCall(
   }
 }
 
-/** Metering needs the uncompressed answer, so the request asked the model API not to compress it. */
+/**
+ * Metering needs the uncompressed answer, so the request asked the model API not to compress it.
+ */
 async function relayAnswer(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { response, metered }: AnswerTarget,

@@ -5,8 +5,8 @@ import { modelLimits } from '../../../core/model/model-limits.ts';
 export type Pacer = <T>(bytes: number, parse: () => T) => Promise<T>;
 
 /**
- * Parsing blocks the only thread, which serves all runs of the host. So a run's large bodies are parsed one
- * after the other, with a delay in between that is a multiple of the parsing time.
+ * Parsing blocks the only thread, which serves all runs of the host. So a run's large bodies are
+ * parsed one after the other, with a delay in between that is a multiple of the parsing time.
  */
 export function createLargeBodyPacer(): Pacer {
   let previous: Promise<void> = Promise.resolve();

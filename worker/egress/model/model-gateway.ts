@@ -45,9 +45,9 @@ export type ModelProxy = (
 const silenceTimeoutMs = 15 * 60_000;
 
 /**
- * Proxies two fixed paths to the model API, and adds the operator's or the project's key. Each request is
- * read and checked as a whole before it is forwarded; answers are streamed. Errors have the model API's
- * format.
+ * Proxies two fixed paths to the model API, and adds the operator's or the project's key. Each
+ * request is read and checked as a whole before it is forwarded; answers are streamed. Errors have
+ * the model API's format.
  */
 export function createGateway(hostUpstream: ModelUpstream | null): Gateway {
   const dispatcher = new Agent({

@@ -38,7 +38,10 @@ export function createRefusedCallLog(logger: Pick<Logger, 'info'>): (error: Mode
   };
 }
 
-/** True at the first time of each entry. Bounded, so that a sandbox can fill neither the log nor the memory. */
+/**
+ * True at the first time of each entry. Bounded, so that a sandbox can fill neither the log nor the
+ * memory.
+ */
 function createNoveltyCheck(max: number): (entry: string) => boolean {
   const seen = new Set<string>();
   return (entry) => {

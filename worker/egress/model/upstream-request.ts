@@ -10,8 +10,8 @@ export interface ModelCall {
   headers: Record<string, string | string[]>;
   request: ModelRequest;
   /**
-   * Serialized from the parsed request, so that the model API reads what was checked, even if the agent's
-   * text contained a field twice.
+   * Serialized from the parsed request, so that the model API reads what was checked, even if the
+   * agent's text contained a field twice.
    */
   body: string;
 }

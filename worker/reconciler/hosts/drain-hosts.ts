@@ -2,8 +2,9 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Puts the idle sessions of a draining host, or of one that no longer offers them a model, to sleep.
- * Their next message starts them on another host. A session that has work by then ignores the request.
+ * Puts the idle sessions of a draining host, or of one that no longer offers them a model, to
+ * sleep. Their next message starts them on another host. A session that has work by then ignores
+ * the request.
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;

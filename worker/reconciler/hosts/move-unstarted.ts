@@ -2,9 +2,9 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Finds runs and sessions whose sandbox was not started by a host that is stopped, draining or lost, and
- * signals their workflows to claim a slot on another host. Hosts are judged lost only by a worker whose
- * own heartbeat has had no gap, see lost-hosts.ts.
+ * Finds runs and sessions whose sandbox was not started by a host that is stopped, draining or
+ * lost, and signals their workflows to claim a slot on another host. Hosts are judged lost only by
+ * a worker whose own heartbeat has had no gap, see lost-hosts.ts.
  */
 export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;

@@ -1,4 +1,6 @@
-/** How long this host's heartbeat has had no gap. Other hosts could renew theirs in that time, too. */
+/**
+ * How long this host's heartbeat has had no gap. Other hosts could renew theirs in that time, too.
+ */
 interface RenewalStreak {
   renewed(): void;
   forMs(): number;

@@ -7,8 +7,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 const batchesPerPass = 20;
 
 /**
- * Removes data whose retention has expired. Each pass removes a few batches of each kind. When nothing is
- * left it pauses. All blobs are checked once a day.
+ * Removes data whose retention has expired. Each pass removes a few batches of each kind. When
+ * nothing is left it pauses. All blobs are checked once a day.
  */
 export function createRetentionJob(
   deps: Pick<ReconcilerDeps, 'retention' | 'retentionTimes' | 'logger' | 'now'>,

@@ -2,8 +2,8 @@ import type { UnsyncedSchedule } from '../../../systems/postgres/maintenance/sch
 import type { ReconcilerDeps } from '../deps.ts';
 
 /**
- * Applies every new, changed or removed schedule to Temporal. Once after a start it applies all of them,
- * in case Temporal has lost some. Safe to repeat.
+ * Applies every new, changed or removed schedule to Temporal. Once after a start it applies all of
+ * them, in case Temporal has lost some. Safe to repeat.
  */
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   let hasFullSync = false;

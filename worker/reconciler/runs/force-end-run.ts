@@ -5,8 +5,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { resumeWebhook } from './resume-webhooks.ts';
 
 /**
- * Ends a run whose workflow cannot end it. A cause recorded earlier wins. No effect on an ended run. If
- * the workflow is gone, another workflow delivers the webhook.
+ * Ends a run whose workflow cannot end it. A cause recorded earlier wins. No effect on an ended
+ * run. If the workflow is gone, another workflow delivers the webhook.
  */
 export async function forceEndRun(
   deps: ReconcilerDeps,

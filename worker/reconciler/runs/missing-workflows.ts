@@ -1,7 +1,7 @@
-// If many workflows are missing at once, Temporal's data was probably lost or restored to an earlier time,
-// and an operator may still be able to restore it. Ending a run cannot be undone, so no run is ended until
-// an operator accepts the loss, or the number falls. The alarm is stored in Postgres, because any worker
-// may make the next pass.
+// If many workflows are missing at once, Temporal's data was probably lost or restored to an
+// earlier time, and an operator may still be able to restore it. Ending a run cannot be undone, so
+// no run is ended until an operator accepts the loss, or the number falls. The alarm is stored in
+// Postgres, because any worker may make the next pass.
 
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';

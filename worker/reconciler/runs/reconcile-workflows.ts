@@ -8,8 +8,9 @@ import { createMissingWorkflows, type DescribedRun } from './missing-workflows.t
 const atOnce = 100;
 
 /**
- * Describes the workflow of each live run, one page per pass. An operator closed a workflow that is closed
- * while its run is live. Temporal has lost a workflow that is missing. Neither run is started again.
+ * Describes the workflow of each live run, one page per pass. An operator closed a workflow that is
+ * closed while its run is live. Temporal has lost a workflow that is missing. Neither run is
+ * started again.
  */
 export function createWorkflowReconciler(
   deps: ReconcilerDeps,
@@ -52,7 +53,9 @@ async function endClosed(deps: ReconcilerDeps, described: DescribedRun[]): Promi
 /** A session has no time limit. Its turns have one. */
 const hasLimit = ({ sessionId }: Run): boolean => sessionId === null;
 
-/** Its workflow enforces the limit unless it is broken. The stop is then sent as for every cause. */
+/**
+ * Its workflow enforces the limit unless it is broken. The stop is then sent as for every cause.
+ */
 async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
   if (!hasLimit(run)) return;
   const from = (run.startedAt ?? run.createdAt).getTime();

@@ -5,8 +5,8 @@ import { forEachRun } from '../for-each-run.ts';
 import { forceEndRun } from './force-end-run.ts';
 
 /**
- * Sends the stop signal again to runs that have a cause but have not ended, because the signal may have
- * been lost. If the workflow is gone or does not end the run, the run is ended by force.
+ * Sends the stop signal again to runs that have a cause but have not ended, because the signal may
+ * have been lost. If the workflow is gone or does not end the run, the run is ended by force.
  */
 export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, logger, thresholds } = deps;

@@ -4,9 +4,9 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 
 /**
- * Starts a workflow for each pending webhook whose run's workflow is gone; it makes the remaining attempts.
- * Also starts one for each redelivery that the API has claimed but not started. Safe to repeat: there is
- * at most one such workflow per delivery.
+ * Starts a workflow for each pending webhook whose run's workflow is gone; it makes the remaining
+ * attempts. Also starts one for each redelivery that the API has claimed but not started. Safe to
+ * repeat: there is at most one such workflow per delivery.
  */
 export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
   const pending = await deps.reconcile.pendingWebhooks(deps.thresholds.webhookMs);

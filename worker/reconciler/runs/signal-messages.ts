@@ -1,8 +1,8 @@
 import type { ReconcilerDeps } from '../deps.ts';
 
 /**
- * Signals stored messages that the API could not signal, or could not mark as signalled. The workflow
- * ignores a second signal. If the workflow has ended, its session ends, too.
+ * Signals stored messages that the API could not signal, or could not mark as signalled. The
+ * workflow ignores a second signal. If the workflow has ended, its session ends, too.
  */
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
   const { messages, temporal, logger, thresholds } = deps;

@@ -3,8 +3,8 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 
 /**
- * Starts the workflows of admitted runs that the API could not start, or could not mark as started. A
- * second start has no effect, and an ended workflow is not started again.
+ * Starts the workflows of admitted runs that the API could not start, or could not mark as started.
+ * A second start has no effect, and an ended workflow is not started again.
  */
 export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
   const { reconcile, temporal, runs, logger, thresholds } = deps;

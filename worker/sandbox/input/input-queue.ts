@@ -3,16 +3,20 @@ import type { NextMessage } from '../../egress/control-api.ts';
 /**
  * Messages for the agent. The entry program requests them one by one.
  *
- * Any process in the sandbox can send requests, so a request consumes nothing: the message after an index
- * can be requested again until the agent has acknowledged it, or a later one, in its output. Then the queue
- * drops it, so a long session does not fill this process's memory. After a restart of this process the list is empty, but the entry program keeps
- * its index. So new messages are numbered after the highest requested index, and messages that were
- * pushed before the first request are renumbered.
+ * Any process in the sandbox can send requests, so a request consumes nothing: the message after an
+ * index can be requested again until the agent has acknowledged it, or a later one, in its output.
+ * Then the queue drops it, so a long session does not fill this process's memory. After a restart
+ * of this process the list is empty, but the entry program keeps its index. So new messages are
+ * numbered after the highest requested index, and messages that were pushed before the first
+ * request are renumbered.
  */
 export interface AgentInputQueue {
   /** With an ID, the agent's output acknowledges the message by it. */
   push(line: string, id?: string): void;
-  /** Drops the message with this ID and all before it. No effect if the sandbox has not requested it. */
+  /**
+   * Drops the message with this ID and all before it. No effect if the sandbox has not requested
+   * it.
+   */
   acknowledge(id: string): void;
   /** Closes the agent's input after the messages that were pushed. */
   close(): void;

@@ -6,8 +6,8 @@ import type { AgentInputQueue } from './input-queue.ts';
 import type { TurnTracker } from './turn-tracker.ts';
 
 /**
- * Delivers answers to an agent's questions. Redelivered after a worker restart until the agent acknowledges
- * them. The agent ignores duplicates.
+ * Delivers answers to an agent's questions. Redelivered after a worker restart until the agent
+ * acknowledges them. The agent ignores duplicates.
  */
 export interface InteractionAnswers {
   deny(denials: ControlDenial[]): void;
@@ -47,8 +47,8 @@ export function createInteractionAnswers({
 const checkEveryMs = 5_000;
 
 /**
- * The API notifies this host of an answer, which is then delivered at once. Polling finds answers whose
- * notification was lost, or was sent to a previous process.
+ * The API notifies this host of an answer, which is then delivered at once. Polling finds answers
+ * whose notification was lost, or was sent to a previous process.
  */
 export async function pollAnswers(
   { turns, answers }: { turns: TurnTracker; answers: InteractionAnswers },

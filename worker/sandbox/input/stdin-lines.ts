@@ -1,8 +1,8 @@
 import { uuidV5 } from './uuid-v5.ts';
 
 /**
- * The prompt as a line for the agent. Its UUID is constant for one sandbox, so a repeated line runs once.
- * The next generation has another UUID, because the agent would ignore a known one.
+ * The prompt as a line for the agent. Its UUID is constant for one sandbox, so a repeated line runs
+ * once. The next generation has another UUID, because the agent would ignore a known one.
  */
 export function promptLine(run: { runId: string; generation: number; prompt: string }): string {
   return messageLine(promptUuid(run), run.prompt);

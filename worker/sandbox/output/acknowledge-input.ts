@@ -2,8 +2,9 @@ import type { RunFacts } from '../../../core/agent/agent-line.ts';
 import type { AgentInputQueue } from '../input/input-queue.ts';
 
 /**
- * Drops the messages that the agent has started and the answers that it has accepted. Only after the
- * output is stored: a process that adopts the sandbox reads from there which message was accepted.
+ * Drops the messages that the agent has started and the answers that it has accepted. Only after
+ * the output is stored: a process that adopts the sandbox reads from there which message was
+ * accepted.
  */
 export function acknowledgeInput(
   input: Pick<AgentInputQueue, 'acknowledge'>,

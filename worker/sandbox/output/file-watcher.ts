@@ -1,7 +1,9 @@
 import { watch } from 'node:fs';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 
-/** Waits for a file to change. Not every file system reports changes, so every wait has a timeout. */
+/**
+ * Waits for a file to change. Not every file system reports changes, so every wait has a timeout.
+ */
 interface FileWatcher {
   notify(): void;
   /** Also returns at once if the file changed since the last wait. */

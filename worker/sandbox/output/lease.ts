@@ -6,8 +6,9 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 
 /**
- * The right to write a run's log. Every write carries the token, so the renewal timer is not needed for
- * safety. It detects early that another host has taken over, and shows others that this host is alive.
+ * The right to write a run's log. Every write carries the token, so the renewal timer is not needed
+ * for safety. It detects early that another host has taken over, and shows others that this host is
+ * alive.
  */
 export interface RenewedLease {
   token: number;

@@ -18,8 +18,8 @@ interface LineSplitter {
 const newline = 0x0a;
 
 /**
- * Splits at newline bytes and decodes only whole lines, so a character that spans two reads is joined
- * first. Of a longer line, only the bound is kept in memory.
+ * Splits at newline bytes and decodes only whole lines, so a character that spans two reads is
+ * joined first. Of a longer line, only the bound is kept in memory.
  */
 export function createLineSplitter(lineMaxBytes: number): LineSplitter {
   let parts: Buffer[] = [];

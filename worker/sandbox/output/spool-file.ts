@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 
 /**
- * The agent's output file, read through one descriptor that was opened before the agent started. A file
- * that replaces it later is never opened.
+ * The agent's output file, read through one descriptor that was opened before the agent started. A
+ * file that replaces it later is never opened.
  */
 export interface SpoolFile {
   path: string;

@@ -1,5 +1,5 @@
-// Reads the spool in batches. A line becomes frames and facts, and a batch of lines is committed in one
-// transaction. The same bytes from the same state always give the same frames.
+// Reads the spool in batches. A line becomes frames and facts, and a batch of lines is committed in
+// one transaction. The same bytes from the same state always give the same frames.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type RunFacts, readAgentLine } from '../../../core/agent/agent-line.ts';
@@ -30,9 +30,9 @@ export interface SpoolBatch {
   /** The agent's state after the last line. */
   agentState: AgentState;
   /**
-   * The end of the last line that adds to the log. Null if no line does. Token deltas after it remain
-   * ahead of the cursor, so that a restart numbers them from the same frame, and Redis recognizes them by
-   * their IDs.
+   * The end of the last line that adds to the log. Null if no line does. Token deltas after it
+   * remain ahead of the cursor, so that a restart numbers them from the same frame, and Redis
+   * recognizes them by their IDs.
    */
   committedTo: number | null;
   /** The end of the last line. */
@@ -61,8 +61,8 @@ interface ReaderStart {
 }
 
 /**
- * Reads from an offset at which a line starts. Each read takes one turn of the event loop, so that a run
- * with a flood of output does not starve the others.
+ * Reads from an offset at which a line starts. Each read takes one turn of the event loop, so that
+ * a run with a flood of output does not starve the others.
  */
 export function createSpoolReader(
   spool: SpoolFile,

@@ -1,9 +1,9 @@
 // Moves a run's output from its spool to the log and to its readers.
 //
-// One loop reads what has arrived, commits it and publishes it. Output that arrives during a commit forms
-// the next batch, so batches grow with the load and nothing waits for a timer. A commit is retried until
-// it succeeds. Only a lost lease ends the loop before the end of the file. Publishing runs concurrently
-// with the next commit, one batch behind, and may fail: readers detect the gap.
+// One loop reads what has arrived, commits it and publishes it. Output that arrives during a commit
+// forms the next batch, so batches grow with the load and nothing waits for a timer. A commit is
+// retried until it succeeds. Only a lost lease ends the loop before the end of the file. Publishing
+// runs concurrently with the next commit, one batch behind, and may fail: readers detect the gap.
 
 import type { RunFacts } from '../../../core/agent/agent-line.ts';
 import type { AgentState } from '../../../core/agent/agent-state.ts';

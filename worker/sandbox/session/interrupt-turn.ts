@@ -5,8 +5,9 @@ import type { Ownership } from '../ownership.ts';
 import type { SessionTurnTracker } from './session-turn-tracker.ts';
 
 /**
- * Interrupts the turn of this message, or the current turn if no message is named. Waits until the agent
- * has started the turn, because before that it may ignore the interrupt. No effect after the turn's end.
+ * Interrupts the turn of this message, or the current turn if no message is named. Waits until the
+ * agent has started the turn, because before that it may ignore the interrupt. No effect after the
+ * turn's end.
  */
 export type InterruptTurn = (messageId: string | null) => Promise<void>;
 

@@ -13,8 +13,8 @@ import { hasConversation, transcriptName } from './transcript.ts';
 const doneName = 'restored';
 
 /**
- * Writes the files and transcript of the previous sandbox. False if nothing was ever stored. A second call
- * does nothing, because the agent may be working in the files by then.
+ * Writes the files and transcript of the previous sandbox. False if nothing was ever stored. A
+ * second call does nothing, because the agent may be working in the files by then.
  */
 export async function restoreSession(
   deps: Pick<SandboxDeps, 'files' | 'turns' | 'blobs'>,

@@ -1,6 +1,6 @@
-// One message of a session, from its delivery to the sandbox to the `turn_end` in the log. The activity
-// that waits here may be retried. Then the claim returns the message that the sandbox already has, and
-// the agent ignores a message whose UUID it has received before.
+// One message of a session, from its delivery to the sandbox to the `turn_end` in the log. The
+// activity that waits here may be retried. Then the claim returns the message that the sandbox
+// already has, and the agent ignores a message whose UUID it has received before.
 
 import { failpoint } from '../../../core/failpoint.ts';
 import type { TurnError } from '../../../core/sessions/chat.ts';
@@ -138,9 +138,9 @@ interface LimitedTurn {
 }
 
 /**
- * Interrupts a turn that exceeds its time limit or stalls. The time before this process was measured by
- * Postgres, so the host's wall clock does not matter. If the interrupt has no effect, the sandbox is
- * stopped. Such a turn is not retried. Never resolves.
+ * Interrupts a turn that exceeds its time limit or stalls. The time before this process was
+ * measured by Postgres, so the host's wall clock does not matter. If the interrupt has no effect,
+ * the sandbox is stopped. Such a turn is not retried. Never resolves.
  */
 async function enforceTurnLimits(
   deps: SandboxDeps,

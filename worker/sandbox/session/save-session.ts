@@ -12,8 +12,9 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
   join(config, 'projects');
 
 /**
- * Stores what the session's next sandbox starts with: the working directory and the agent's transcript. A
- * second call stores the same again. Without the lease, or if a later sandbox exists, nothing is stored.
+ * Stores what the session's next sandbox starts with: the working directory and the agent's
+ * transcript. A second call stores the same again. Without the lease, or if a later sandbox exists,
+ * nothing is stored.
  */
 export async function saveSession(
   { blobs, turns, ...deps }: SaveDeps,

@@ -11,9 +11,9 @@ import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
 
 /**
- * A session keeps its configuration. Each sandbox can request it until it acknowledges it. The acknowledged
- * version is recorded. A restarted process does not know it and records version 0, so that a change of the
- * configuration is never missed.
+ * A session keeps its configuration. Each sandbox can request it until it acknowledges it. The
+ * acknowledged version is recorded. A restarted process does not know it and records version 0, so
+ * that a change of the configuration is never missed.
  */
 export function sessionConfigEndpoint(
   { sessions, flows }: Pick<SandboxDeps, 'sessions' | 'flows'>,

@@ -11,8 +11,8 @@ export interface SessionTurnTracker {
   /** The previous turn has ended, even if its end was not noted here. */
   start(turn: PendingTurn): void;
   /**
-   * True when the agent works on this message. Waits until the message is sent and accepted. False if its
-   * turn has ended, or if another message was sent instead.
+   * True when the agent works on this message. Waits until the message is sent and accepted. False
+   * if its turn has ended, or if another message was sent instead.
    */
   waitUntilStarted(messageId: string): Promise<boolean>;
   /** Resolves when the current turn's end is in the log, or at once without a turn. */

@@ -9,8 +9,8 @@ export const transcriptName = (conversationId: string): string =>
   `${sandboxPaths.workspace.replaceAll(/[^A-Za-z0-9]/g, '-')}/${conversationId}.jsonl`;
 
 /**
- * True if the agent can continue this conversation. An agent that was killed in its first turn may have left
- * a file without messages. An agent may also have replaced the file.
+ * True if the agent can continue this conversation. An agent that was killed in its first turn may
+ * have left a file without messages. An agent may also have replaced the file.
  */
 export async function hasConversation(transcripts: string, name: string): Promise<boolean> {
   const file = await openFile(transcripts, name);

@@ -6,9 +6,9 @@ import { findOrphans, removeFolders } from '../stop/orphaned-folders.ts';
 import { hasStarted } from './adopt-sandbox.ts';
 
 /**
- * Runs before the host polls for tasks. Adopts the sandboxes of active runs, and removes containers and
- * folders of ended or unknown runs. A container that was created but never started is left to the start
- * activity. A failed adoption is retried when the run's activity is retried.
+ * Runs before the host polls for tasks. Adopts the sandboxes of active runs, and removes containers
+ * and folders of ended or unknown runs. A container that was created but never started is left to
+ * the start activity. A failed adoption is retried when the run's activity is retried.
  */
 export async function adoptExistingSandboxes(
   deps: SandboxDeps,

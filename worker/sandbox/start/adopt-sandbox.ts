@@ -14,9 +14,9 @@ type Adoption =
   | { outcome: 'ended'; end: RunEnd };
 
 /**
- * Adopts a sandbox that was started before. Its output is read from where the log ends, and its agent
- * finds its socket again. If the container is missing, the rest of the spool is read, and the sandbox
- * counts as lost.
+ * Adopts a sandbox that was started before. Its output is read from where the log ends, and its
+ * agent finds its socket again. If the container is missing, the rest of the spool is read, and the
+ * sandbox counts as lost.
  */
 export async function adoptSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<Adoption> {
   const plan = await deps.runs.sandboxPlan(ref.runId);

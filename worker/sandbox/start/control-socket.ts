@@ -25,7 +25,10 @@ export interface ControlSocket {
   denials(): (Denial & { count: number })[];
   /** The listener is called when the entry program reports its exit. */
   onExitHint(listener: () => void): void;
-  /** Closes all connections. After a short wait, calls that are not in the ledger are left in the journal. */
+  /**
+   * Closes all connections. After a short wait, calls that are not in the ledger are left in the
+   * journal.
+   */
   close(): Promise<void>;
 }
 

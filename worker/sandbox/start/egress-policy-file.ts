@@ -5,8 +5,9 @@ import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-pl
 import { type EgressPolicy, hostsOfUrls } from '../../egress/policy.ts';
 
 /**
- * Stores the run's egress policy on disk. The run's MCP servers are part of a configuration that is deleted
- * once delivered, and a restarted host must still allow them. Contains host names, no paths or headers.
+ * Stores the run's egress policy on disk. The run's MCP servers are part of a configuration that is
+ * deleted once delivered, and a restarted host must still allow them. Contains host names, no paths
+ * or headers.
  */
 export async function ensureEgressPolicyFile(
   root: string,

@@ -19,8 +19,8 @@ export async function publishStart(
 }
 
 /**
- * Publishes the first start of a run. The process that marks it publishes it. If that process died in
- * between, the next one finds the log empty and publishes it.
+ * Publishes the first start of a run. The process that marks it publishes it. If that process died
+ * in between, the next one finds the log empty and publishes it.
  */
 async function publishRunStart(
   { runs, frames, frameStream }: SandboxDeps,

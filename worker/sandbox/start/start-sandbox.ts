@@ -18,9 +18,9 @@ type StartResult =
 type Obsolete = { outcome: 'already_ended' } | { outcome: 'superseded' };
 
 /**
- * Starts a run's sandbox. A stop of the run, or its move to another host, finds no container to stop while
- * the start is in progress. So both are checked before anything is created, and again when the container
- * is running.
+ * Starts a run's sandbox. A stop of the run, or its move to another host, finds no container to
+ * stop while the start is in progress. So both are checked before anything is created, and again
+ * when the container is running.
  */
 export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
   const requestedAt = deps.now().toISOString();

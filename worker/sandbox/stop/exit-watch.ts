@@ -24,8 +24,8 @@ const pollMs = limits.sandbox.exitPollMs;
 const fastPollMs = 50;
 
 /**
- * Polls the engine until the container has exited. Events and the entry program's report only trigger an
- * earlier poll. While the engine is unavailable, nothing is concluded.
+ * Polls the engine until the container has exited. Events and the entry program's report only
+ * trigger an earlier poll. While the engine is unavailable, nothing is concluded.
  */
 export function watchExit(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'inspect'>; logger: Logger },
@@ -76,8 +76,8 @@ export function watchExit(
 }
 
 /**
- * False also while the engine does not answer. An engine that is busy with the exit answers when it is
- * done, which can take longer than an agent may be silent.
+ * False also while the engine does not answer. An engine that is busy with the exit answers when it
+ * is done, which can take longer than an agent may be silent.
  */
 export const isKnownToRun = ({ isRunning }: Pick<ExitWatch, 'isRunning'>): Promise<boolean> =>
   isRunning().catch(() => false);

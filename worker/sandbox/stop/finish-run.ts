@@ -13,9 +13,9 @@ import type { ContainerExit } from './exit-watch.ts';
 import type { Watchdog } from './watchdog.ts';
 
 /**
- * A plain run has one message. Once the agent is done with it and idle, its input is closed, and an agent
- * that does not exit is terminated. Background tasks may continue while they write output. Rejects if this
- * process releases the sandbox.
+ * A plain run has one message. Once the agent is done with it and idle, its input is closed, and an
+ * agent that does not exit is terminated. Background tasks may continue while they write output.
+ * Rejects if this process releases the sandbox.
  */
 export async function closeAfterResult(
   { times }: Pick<SandboxDeps, 'times'>,
@@ -56,7 +56,10 @@ interface EndWatch {
   recorded: Watchdog['recorded'];
 }
 
-/** Waits for the end of a plain run's sandbox, and records the cause. The first recorded cause stays. */
+/**
+ * Waits for the end of a plain run's sandbox, and records the cause. The first recorded cause
+ * stays.
+ */
 export async function finishRun(
   { runs }: Pick<SandboxDeps, 'runs'>,
   context: SandboxContext,
@@ -73,9 +76,9 @@ export async function finishRun(
 }
 
 /**
- * Waits for the exit, and reads the output to its last byte. When it resolves, the ledger has every model
- * call, and the cause is recorded if the watchdog terminated the sandbox. Rejects if this process releases
- * the sandbox.
+ * Waits for the exit, and reads the output to its last byte. When it resolves, the ledger has every
+ * model call, and the cause is recorded if the watchdog terminated the sandbox. Rejects if this
+ * process releases the sandbox.
  */
 export async function awaitExitAndDrain(
   { exit, socket }: SandboxContext,
@@ -102,8 +105,8 @@ interface EndEvidence {
 const killed = 137;
 
 /**
- * Derives the cause of an end from the exit. A cause that was recorded earlier wins. A run is completed only
- * if its agent has reported a result and exited with success.
+ * Derives the cause of an end from the exit. A cause that was recorded earlier wins. A run is
+ * completed only if its agent has reported a result and exited with success.
  */
 export function resolveEnd({ exit, turn }: EndEvidence): RunEnd {
   if (exit.kind === 'missing') {

@@ -1,6 +1,6 @@
-// Stops a sandbox in escalating steps: an interrupt, so that the agent still reports its result, the end of
-// its input, SIGTERM and SIGKILL. Concurrent callers share one escalation. A later caller can only shorten
-// its grace. SIGKILL is sent at most a second after the grace.
+// Stops a sandbox in escalating steps: an interrupt, so that the agent still reports its result,
+// the end of its input, SIGTERM and SIGKILL. Concurrent callers share one escalation. A later
+// caller can only shorten its grace. SIGKILL is sent at most a second after the grace.
 
 import { failpoint } from '../../../core/failpoint.ts';
 import { sleep } from '../../../lib/async/sleep.ts';

@@ -1,5 +1,5 @@
-// Folders of sandboxes whose runs have ended, and which were not removed then. Folders are listed before runs
-// and containers, so that a folder which is created meanwhile is not among them.
+// Folders of sandboxes whose runs have ended, and which were not removed then. Folders are listed
+// before runs and containers, so that a folder which is created meanwhile is not among them.
 
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,10 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 
 interface Orphans {
   folders: string[];
-  /** Of ended runs whose files are not stored. Their folders are needed, and nothing writes any more. */
+  /**
+   * Of ended runs whose files are not stored. Their folders are needed, and nothing writes any
+   * more.
+   */
   unstored: SandboxRef[];
   /** True if neither an active run nor a container needs this sandbox. */
   isOrphaned(ref: SandboxRef): boolean;

@@ -7,9 +7,9 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 import { findContainer } from '../start/adopt-sandbox.ts';
 
 /**
- * Removes the container first, so that nothing writes any more, then the files. Model calls that are only
- * in the sandbox's journal are added to the ledger before. Safe to repeat. All generations of a run share
- * the socket's folder.
+ * Removes the container first, so that nothing writes any more, then the files. Model calls that
+ * are only in the sandbox's journal are added to the ledger before. Safe to repeat. All generations
+ * of a run share the socket's folder.
  */
 export async function removeSandbox(
   deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir' | 'ledger' | 'modelPrices' | 'now'>,
@@ -29,8 +29,8 @@ export async function removeSandbox(
 }
 
 /**
- * Removes the containers of this run's earlier generations from this host. All generations share the
- * socket, so an earlier one that still runs would receive the messages of this one.
+ * Removes the containers of this run's earlier generations from this host. All generations share
+ * the socket, so an earlier one that still runs would receive the messages of this one.
  */
 export async function removeEarlierSandboxes(
   { sandboxes, hostId }: Pick<SandboxDeps, 'sandboxes' | 'hostId'>,

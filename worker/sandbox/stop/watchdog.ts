@@ -15,7 +15,9 @@ import type { GracefulStop } from './graceful-stop.ts';
 type Violation = SpoolFault | QuotaViolation | ExceededLimit | 'stalled' | 'hung_after_result';
 
 export interface Watchdog {
-  /** Records the cause before it stops the sandbox, so that the exit does not count as the cause. */
+  /**
+   * Records the cause before it stops the sandbox, so that the exit does not count as the cause.
+   */
   terminateFor(violation: Violation): void;
   /** Resolves when the causes of all violations so far are recorded. */
   recorded(): Promise<unknown>;
@@ -85,8 +87,9 @@ function endReasonForHanging(turn: ReturnType<TurnTracker['last']>): EndReason {
 const checkEveryMaxMs = 5_000;
 
 /**
- * Calls once if an agent in a turn writes nothing for too long. An agent that waits for an answer may write
- * nothing. Output that is not in the log yet counts as output, and an agent that has exited has not stalled.
+ * Calls once if an agent in a turn writes nothing for too long. An agent that waits for an answer
+ * may write nothing. Output that is not in the log yet counts as output, and an agent that has
+ * exited has not stalled.
  */
 export async function watchForStall(
   { tail, turns, exit }: { tail: SpoolTail; turns: TurnTracker; exit: ExitWatch },

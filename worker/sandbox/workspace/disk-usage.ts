@@ -8,8 +8,8 @@ export interface DiskUsage {
 }
 
 /**
- * Measures these trees. Null if `du` fails, `timeout` if it takes too long. `du` walks by descriptor,
- * follows no links, stays on one file system and counts a file with two names once.
+ * Measures these trees. Null if `du` fails, `timeout` if it takes too long. `du` walks by
+ * descriptor, follows no links, stays on one file system and counts a file with two names once.
  */
 export async function diskUsage(
   paths: string[],

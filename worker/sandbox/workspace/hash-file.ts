@@ -11,8 +11,8 @@ type Hashed =
 const chunkBytes = 256 * 1024;
 
 /**
- * Hashes the files of a directory, up to a total size. Hard links of one file are hashed once and get the
- * same group. A file that also has a name outside the directory is stored like any other.
+ * Hashes the files of a directory, up to a total size. Hard links of one file are hashed once and
+ * get the same group. A file that also has a name outside the directory is stored like any other.
  */
 export function createFileHasher(
   root: string,

@@ -17,8 +17,8 @@ const specialBits = 'stored without its setuid, setgid or sticky bit';
 type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Promise<unknown>;
 
 /**
- * Reads a directory up to the limits. At most `maxFiles` files and links are read, and as many folders.
- * Entries that are not stored are added to the skipped ones.
+ * Reads a directory up to the limits. At most `maxFiles` files and links are read, and as many
+ * folders. Entries that are not stored are added to the skipped ones.
  */
 export async function readTree(
   root: string,

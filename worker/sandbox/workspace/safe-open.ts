@@ -1,8 +1,8 @@
-// The agent owns its working directory and may be working in it, so any name may become a link between two
-// calls. So no path of more than one part is opened. Each folder is opened below its parent's descriptor
-// (`/proc/self/fd/N/<part>`, without following links), and a file's type is read from its descriptor.
-// `O_NONBLOCK` is needed because opening a pipe would wait for its other end, and four such waits block
-// every file operation of this process.
+// The agent owns its working directory and may be working in it, so any name may become a link
+// between two calls. So no path of more than one part is opened. Each folder is opened below its
+// parent's descriptor (`/proc/self/fd/N/<part>`, without following links), and a file's type is
+// read from its descriptor. `O_NONBLOCK` is needed because opening a pipe would wait for its other
+// end, and four such waits block every file operation of this process.
 
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';

@@ -106,7 +106,9 @@ async function writePendingFiles(
   }
 }
 
-/** Of files that were written, or of the one that cannot be. Returns how many are no longer pending. */
+/**
+ * Of files that were written, or of the one that cannot be. Returns how many are no longer pending.
+ */
 async function clearPending(
   { turns }: Pick<SandboxDeps, 'turns'>,
   lease: SandboxLease,

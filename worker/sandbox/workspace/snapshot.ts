@@ -25,8 +25,8 @@ interface SnapshotDeps extends RecordDeps {
 }
 
 /**
- * Stores a working directory: contents first, then the complete list. If the directory is gone, or a
- * later sandbox exists, the previous snapshot remains.
+ * Stores a working directory: contents first, then the complete list. If the directory is gone, or
+ * a later sandbox exists, the previous snapshot remains.
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
@@ -46,8 +46,8 @@ interface StoredContents extends SkippedEntries {
 }
 
 /**
- * Stores the contents of a directory's files. Entries over a limit and special files are skipped, counted,
- * and listed up to a bound. Null if the directory is gone.
+ * Stores the contents of a directory's files. Entries over a limit and special files are skipped,
+ * counted, and listed up to a bound. Null if the directory is gone.
  */
 export async function storeContents(
   blobs: Blobs,

@@ -1,6 +1,6 @@
-// A new entry of a working directory that an agent may be changing at the same time. The entry is created
-// under a temporary name in an open folder and then renamed. So a link that the agent creates is replaced,
-// never followed, and the agent never reads a partial file.
+// A new entry of a working directory that an agent may be changing at the same time. The entry is
+// created under a temporary name in an open folder and then renamed. So a link that the agent
+// creates is replaced, never followed, and the agent never reads a partial file.
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, rename, unlink } from 'node:fs/promises';

@@ -7,8 +7,8 @@ import { digestOf, readChunks } from './hash-file.ts';
 import { openFile } from './walk.ts';
 
 /**
- * Stores the current content of a file. A small file is read once, into memory. A large file is read twice
- * and must not change in between. If it does, this throws, and the call may be retried.
+ * Stores the current content of a file. A small file is read once, into memory. A large file is
+ * read twice and must not change in between. If it does, this throws, and the call may be retried.
  */
 export async function storeFile(
   blobs: Pick<BlobStore, 'put' | 'has'>,

@@ -18,8 +18,8 @@ const idlePollMs = 10_000;
 const restPerScan = 19;
 
 /**
- * Publishes the tree of a working directory when it has changed. Tools write output when they are done, so
- * output triggers a scan. A slow poll finds changes without output.
+ * Publishes the tree of a working directory when it has changed. Tools write output when they are
+ * done, so output triggers a scan. A slow poll finds changes without output.
  */
 export function watchFileTree(
   root: string,

@@ -22,8 +22,8 @@ const maxDelayMs = 600_000;
 const untried: Retry = { dueAt: 0, delayMs: 10_000 };
 
 /**
- * Stores the files of ended runs whose final snapshot failed: of one run at a time, in the background, and
- * less and less often.
+ * Stores the files of ended runs whose final snapshot failed: of one run at a time, in the
+ * background, and less and less often.
  */
 export function createUnstoredFiles(
   { logger, runLogContext }: Pick<SandboxDeps, 'logger' | 'runLogContext'>,

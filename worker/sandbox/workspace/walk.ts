@@ -26,8 +26,8 @@ interface WalkOptions {
 const heavyNames = new Set(['.git', 'node_modules']);
 
 /**
- * Walks breadth first, so that entries near the top come first. Skips entries that vanish or that the
- * service is writing. No path is found twice.
+ * Walks breadth first, so that entries near the top come first. Skips entries that vanish or that
+ * the service is writing. No path is found twice.
  */
 export async function* walkWorkspace(root: string, options: WalkOptions): AsyncGenerator<Found> {
   const folders: string[][] = [[]];
@@ -48,7 +48,10 @@ export async function* walkWorkspace(root: string, options: WalkOptions): AsyncG
   }
 }
 
-/** Opens a path of the working directory, which may be a folder. Null if it is missing, a link or a socket. */
+/**
+ * Opens a path of the working directory, which may be a folder. Null if it is missing, a link or a
+ * socket.
+ */
 export async function openFile(root: string, path: string): Promise<FileHandle | null> {
   const parts = path.split('/');
   const folder = await openFolder(root, parts.slice(0, -1));

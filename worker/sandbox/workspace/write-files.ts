@@ -1,5 +1,6 @@
-// Writes to a working directory that an agent may be changing at the same time: see staged-entry.ts. All
-// files are written before the first is renamed, so that a conflict is found before any file is in place.
+// Writes to a working directory that an agent may be changing at the same time: see
+// staged-entry.ts. All files are written before the first is renamed, so that a conflict is found
+// before any file is in place.
 
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
@@ -23,8 +24,8 @@ export interface UnwritableFile {
 export type Written = { outcome: 'written' } | ({ outcome: 'rejected' } & UnwritableFile);
 
 /**
- * Safe to repeat. Allows one call at a time per directory, with at most a few hundred files, because each
- * file keeps its folder open.
+ * Safe to repeat. Allows one call at a time per directory, with at most a few hundred files,
+ * because each file keeps its folder open.
  */
 export async function writeFiles<F extends NewFile>(
   root: string,

@@ -6,7 +6,9 @@ const filesAtOnce = 100;
 /** Files up to this size are read together, with one query for a hundred of them. */
 const smallBytes = 64 * 1024;
 
-/** Writes any number of files whose contents are blobs. Ends with the first that cannot be written. */
+/**
+ * Writes any number of files whose contents are blobs. Ends with the first that cannot be written.
+ */
 export async function writeStoredFiles(
   blobs: Pick<BlobStore, 'read' | 'readSmall'>,
   root: string,

@@ -1,5 +1,6 @@
-// Restores a working directory from a snapshot. Every entry is created below a descriptor (staged-entry.ts).
-// Links are created last and never followed. A folder's time is set after its last entry was created.
+// Restores a working directory from a snapshot. Every entry is created below a descriptor
+// (staged-entry.ts). Links are created last and never followed. A folder's time is set after its
+// last entry was created.
 
 import { lchown, link, lutimes, symlink } from 'node:fs/promises';
 import type {

@@ -32,8 +32,8 @@ export async function assertAnswers({ request, send, check, batches }: Attack): 
 }
 
 /**
- * A busy machine connects to Postgres too late. That is not caused by the request, so the request is
- * retried, as the answer advises. A failure that the request causes recurs.
+ * A busy machine connects to Postgres too late. That is not caused by the request, so the request
+ * is retried, as the answer advises. A failure that the request causes recurs.
  */
 async function sendPatiently(send: () => Promise<Checked>): Promise<Checked> {
   for (let tries = 1; tries <= 5; tries += 1) {

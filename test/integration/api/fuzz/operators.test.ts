@@ -1,5 +1,5 @@
-// Hostile requests to the operator routes by a signed-in operator. These routes are not described, so
-// the requests are generated from the schemas that validate them.
+// Hostile requests to the operator routes by a signed-in operator. These routes are not described,
+// so the requests are generated from the schemas that validate them.
 
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
-// Claiming a turn reports whether files may be pending for it, which saves a query if there are none.
+// Claiming a turn reports whether files may be pending for it, which saves a query if there are
+// none.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';

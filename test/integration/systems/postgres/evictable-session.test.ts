@@ -1,5 +1,5 @@
-// When every host is full, a waiting run gets the slot of the session that has been idle for longest,
-// on a host that the run may use.
+// When every host is full, a waiting run gets the slot of the session that has been idle for
+// longest, on a host that the run may use.
 
 import { beforeEach, expect, test } from 'vitest';
 import { initialAgentState } from '../../../../core/agent/agent-state.ts';

@@ -1,5 +1,5 @@
-// Which runs a host without a model key gets, keeps and answers: the offline model must not answer runs
-// that expect a real one.
+// Which runs a host without a model key gets, keeps and answers: the offline model must not answer
+// runs that expect a real one.
 
 import { beforeEach, expect, test } from 'vitest';
 import type { HostModel } from '../../../../core/hosts/host-model.ts';

@@ -17,7 +17,9 @@ const given = { path: 'given.txt', sha256, size: 0, mode: 0o644 };
 let messageId: string;
 let before: SandboxLease;
 let now: SandboxLease;
-/** A message in progress, with a file pending for the next turn; its host has returned meanwhile. */
+/**
+ * A message in progress, with a file pending for the next turn; its host has returned meanwhile.
+ */
 beforeEach(async () => {
   const { runId } = await scenario.session();
   messageId = await storeMessage(database.pool, runId);

@@ -1,4 +1,5 @@
-// A run whose host leaves before the run was started, and the sandbox that the host may still start.
+// A run whose host leaves before the run was started, and the sandbox that the host may still
+// start.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Run } from '../../../../core/runs/run.ts';

@@ -1,6 +1,6 @@
-// The tables as one reads them after all migrations, in systems/postgres/schema/schema.sql. `npm test
-// -- test/integration/systems/postgres/schema-dump.test.ts -u` writes the file. Functions are left
-// out, because each is readable in its own file.
+// The tables as one reads them after all migrations, in systems/postgres/schema/schema.sql.
+// `npm test -- test/integration/systems/postgres/schema-dump.test.ts -u` writes the file. Functions
+// are left out, because each is readable in its own file.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { useDatabase } from '../../../support/use-database.ts';
 
-/** Other versions write the same schema differently. The development stack on Debian 12 has this one. */
+/**
+ * Other versions write the same schema differently. The development stack on Debian 12 has this
+ * one.
+ */
 const major = 15;
 const committed = fileURLToPath(
   new URL('../../../../systems/postgres/schema/schema.sql', import.meta.url),

@@ -1,4 +1,5 @@
-// Stores canaries in every secret field, then searches every column of every table as text and bytes.
+// Stores canaries in every secret field, then searches every column of every table as text and
+// bytes.
 
 import { expect, test } from 'vitest';
 import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';

@@ -1,5 +1,5 @@
-// What a session's log announces after a sandbox was lost: the state that the next one starts from, and
-// messages that are delivered again.
+// What a session's log announces after a sandbox was lost: the state that the next one starts from,
+// and messages that are delivered again.
 
 import { expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';

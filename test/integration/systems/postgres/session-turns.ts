@@ -1,5 +1,5 @@
-// The setup of most session tests: a message, an agent that works on it, and another connection that
-// waits for a lock.
+// The setup of most session tests: a message, an agent that works on it, and another connection
+// that waits for a lock.
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';

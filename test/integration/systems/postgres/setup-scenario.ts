@@ -1,4 +1,5 @@
-// The setup of most store tests: opened before the tests of a file and closed after them, in one line.
+// The setup of most store tests: opened before the tests of a file and closed after them, in one
+// line.
 
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';

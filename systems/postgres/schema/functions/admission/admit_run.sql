@@ -1,6 +1,6 @@
 -- Admits a run, or says why not. `request` has the run's columns by name, and the fields declared
--- first below. Every statement has its own snapshot, taken after the preceding lock was granted. The
--- locks are taken in the order of all callers: the project, the flow, placement.
+-- first below. Every statement has its own snapshot, taken after the preceding lock was granted.
+-- The locks are taken in the order of all callers: the project, the flow, placement.
 create or replace function admit_run(request jsonb)
 returns table (
   outcome text, reason text, "limit" integer, current integer, last_seq bigint, run runs

@@ -1,10 +1,10 @@
 -- Assigns a host to the sandbox of a plain run that follows `p_after_generation`; 0 for the first
--- one. A run that was admitted while every host was full gets a host. A run whose host does not start
--- the sandbox of `p_after_generation` moves to another one: the next generation supersedes the sandbox
--- that the first host may still start, and that host no longer holds the lease of the log. A run that
--- may have been started, and one whose flow is bound to its host, stays. A run also stays if its host
--- is live and no other one has a free slot. A second call returns what the first one assigned.
--- `host_id` is null while every host is full, and if the run has ended without one.
+-- one. A run that was admitted while every host was full gets a host. A run whose host does not
+-- start the sandbox of `p_after_generation` moves to another one: the next generation supersedes
+-- the sandbox that the first host may still start, and that host no longer holds the lease of the
+-- log. A run that may have been started, and one whose flow is bound to its host, stays. A run also
+-- stays if its host is live and no other one has a free slot. A second call returns what the first
+-- one assigned. `host_id` is null while every host is full, and if the run has ended without one.
 create or replace function claim_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
 )

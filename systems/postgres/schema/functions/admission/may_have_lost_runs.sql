@@ -1,6 +1,6 @@
--- Whether the database may lack runs that it once admitted: a restore is not reconciled, or a host has
--- not compared the database with its last heartbeat and with Redis since Postgres was started. All
--- live hosts do so within seconds. If none is live, the first one that returns does.
+-- Whether the database may lack runs that it once admitted: a restore is not reconciled, or a host
+-- has not compared the database with its last heartbeat and with Redis since Postgres was started.
+-- All live hosts do so within seconds. If none is live, the first one that returns does.
 create or replace function may_have_lost_runs(p_host_stale_after interval) returns boolean
 language sql volatile as $$
   select exists (select from restores where reconciled_at is null) or exists (

@@ -1,7 +1,8 @@
 -- The host with the most free slots that may run the project's agents; null when none has one.
--- `pinned_host` restricts the choice to one host, `excluded_host` is never chosen, and `stale_after`
--- is the age of a heartbeat from which a host gets nothing new. Call with the placement lock held. In
--- plpgsql because that caches the plan, and planning takes longer than running.
+-- `pinned_host` restricts the choice to one host, `excluded_host` is never chosen, and
+-- `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
+-- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
+-- running.
 create or replace function pick_host(
   p_project_id text, pinned_host text, stale_after interval, at timestamptz,
   excluded_host text default null

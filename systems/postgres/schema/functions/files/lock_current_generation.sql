@@ -1,6 +1,7 @@
--- Whether this is the run's last sandbox, its lease is current if it has one (`p_token` is not null),
--- and retention has not removed the run's files. All of that remains true until the transaction ends.
--- The lease is checked after the row is locked, so that the next holder writes after this one.
+-- Whether this is the run's last sandbox, its lease is current if it has one (`p_token` is not
+-- null), and retention has not removed the run's files. All of that remains true until the
+-- transaction ends. The lease is checked after the row is locked, so that the next holder writes
+-- after this one.
 create or replace function lock_current_generation(
   p_run_id uuid, p_generation integer, p_token bigint
 )

@@ -1,6 +1,6 @@
--- The paths of a run's stored files that remain although the new snapshot does not contain them: the
--- files that changed while they were stored. Previous versions count towards the limits of a snapshot.
--- Otherwise an agent could store any amount by changing files in turn.
+-- The paths of a run's stored files that remain although the new snapshot does not contain them:
+-- the files that changed while they were stored. Previous versions count towards the limits of a
+-- snapshot. Otherwise an agent could store any amount by changing files in turn.
 create or replace function previous_versions(p_files regclass, p_run_id uuid, p_snapshot json)
 returns setof text language plpgsql stable as $$
 begin

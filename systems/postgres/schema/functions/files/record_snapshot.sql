@@ -1,6 +1,7 @@
 -- Records which entries a snapshot omitted. Appends the frame `files_skipped` if they have changed
--- since the last snapshot, and returns whether it did. Changes nothing if the run has a later sandbox, or if
--- another host has the lease. Locks the log before the run, as every writer of a log does.
+-- since the last snapshot, and returns whether it did. Changes nothing if the run has a later
+-- sandbox, or if another host has the lease. Locks the log before the run, as every writer of a log
+-- does.
 create or replace function record_snapshot(
   p_run_id uuid, p_generation integer, p_token bigint, p_snapshot text
 )

@@ -1,6 +1,6 @@
 -- Replaces the stored files, links and folders of a run; the caller has locked the run. A file that
--- keeps its previous version leaves its group of hard links. A file of the flow that the run has not
--- changed keeps its scope.
+-- keeps its previous version leaves its group of hard links. A file of the flow that the run has
+-- not changed keeps its scope.
 create or replace function replace_tree(p_run_id uuid, p_snapshot json)
 returns void language plpgsql volatile as $$
 declare

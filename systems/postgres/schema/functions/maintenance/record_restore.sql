@@ -1,7 +1,8 @@
--- Call in the transaction that restores a backup, before its content becomes visible, or when commits
--- were lost while the service runs. Work that was active at that time has continued since, so none of
--- it is started or repeated; docs/backup.md lists the cases. Locks logs before runs, as every writer of
--- a log does. Returns how many runs are to be ended, and how many messages have failed.
+-- Call in the transaction that restores a backup, before its content becomes visible, or when
+-- commits were lost while the service runs. Work that was active at that time has continued since,
+-- so none of it is started or repeated; docs/backup.md lists the cases. Locks logs before runs, as
+-- every writer of a log does. Returns how many runs are to be ended, and how many messages have
+-- failed.
 create or replace function record_restore(p_dumped_at timestamptz)
 returns table (runs_ended bigint, messages_failed bigint)
 language plpgsql volatile as $$
@@ -10,7 +11,8 @@ declare
 begin
   insert into restores (dumped_at) values (p_dumped_at);
 
-  -- Skips all tokens that may have been issued since the backup, so that their holders write nothing.
+  -- Skips all tokens that may have been issued since the backup, so that their holders write
+  -- nothing.
   update run_logs l
     set lease_token = l.lease_token + (1::bigint << 32), lease_owner = null, lease_expires_at = null
     where not l.is_final;

@@ -32,7 +32,8 @@ begin
       set holds_slot = true, host_id = null,
           generation = greatest(r.generation, p_after_generation + 1)
       where r.id = p_run_id returning r.* into run;
-    -- The host of an earlier sandbox writes nothing more, and the next one need not wait for its lease.
+    -- The host of an earlier sandbox writes nothing more, and the next one need not wait for its
+    -- lease.
     update run_logs l
       set lease_token = l.lease_token + 1, lease_owner = null, lease_expires_at = null
       where l.run_id = p_run_id and l.lease_owner is not null;

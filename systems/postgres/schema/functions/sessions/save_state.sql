@@ -1,5 +1,5 @@
--- Replaces what the session's next sandbox starts with, as `replace_snapshot` does for a run. Files and
--- conversation are saved together, because an agent whose files are older or newer than its
+-- Replaces what the session's next sandbox starts with, as `replace_snapshot` does for a run. Files
+-- and conversation are saved together, because an agent whose files are older or newer than its
 -- conversation would work with wrong assumptions. `p_transcript` is null without a conversation.
 -- One call, because a worker that is suspended within a transaction would block its successor.
 create or replace function save_state(
