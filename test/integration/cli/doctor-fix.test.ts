@@ -194,7 +194,7 @@ test('counts overdue data, and removes it by the retention of the workers', pati
   const due = (await doctor()).of('retention');
   expect(due.state).toBe('ok');
   expect(due.facts[0]).toBe(
-    'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 webhook attempts, 0 model calls, 0 deleted runs, 1 blobs (3.0 MiB)',
+    'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 files of messages, 0 webhook attempts, 0 model calls, 0 deleted runs, 1 blobs (3.0 MiB)',
   );
   expect(due.facts[1]).toMatch(/^largest: .*\bruns [\d.]+ MiB/);
   await query(`update runs set ended_at = ended_at - interval '3 days' where id = '${run}'`);
