@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
@@ -76,6 +77,7 @@ test('twenty concurrent changes make twenty versions', async () => {
 
 test('a list has each flow of a project once, oldest first, page by page', async () => {
   const scenario = await createScenario(database.pool, testSealer);
+  await sleep(2); // flows of the same millisecond come in the order of their IDs
   for (let n = 0; n < 4; n += 1) {
     await flows().create({ projectId: scenario.projectId, name: `F${n}` });
   }
