@@ -1,5 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
@@ -23,14 +26,17 @@ async function startServer(serverStallMs = stallMs) {
     return 'late';
   });
   app.get('/small', async () => 'small');
-  await app.listen({ port: 0 });
-  const { port } = app.server.address() as AddressInfo; // listening on TCP
-  const send = (...paths: string[]): Socket => {
-    const socket = connect(port).pause();
+  const folder = mkdtempSync(join(tmpdir(), 'write-deadline-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // Its buffer is small. Those of TCP can hold a whole answer, or be closed for seconds.
+  const path = join(folder, 'socket');
+  await app.listen({ path });
+  const send = (...urls: string[]): Socket => {
+    const socket = connect(path).pause();
     onTestFinished(() => void socket.destroy());
-    const heads = paths.map((path, n) => {
-      const connection = n === paths.length - 1 ? 'connection: close\r\n' : '';
-      return `GET ${path} HTTP/1.1\r\nhost: a\r\n${connection}\r\n`;
+    const heads = urls.map((url, n) => {
+      const connection = n === urls.length - 1 ? 'connection: close\r\n' : '';
+      return `GET ${url} HTTP/1.1\r\nhost: a\r\n${connection}\r\n`;
     });
     socket.on('error', () => undefined).write(heads.join(''));
     return socket;
@@ -47,12 +53,16 @@ async function* slowly() {
   }
 }
 
-/** Reads to the end; after each chunk it waits. */
-async function read(socket: Socket, pauseMs: number): Promise<string> {
+/** Reads to the end. On a busy machine it catches up, so that its rate is the same. */
+async function read(socket: Socket, bytesPerMs = Number.POSITIVE_INFINITY): Promise<string> {
+  const began = performance.now();
   const parts: Buffer[] = [];
+  let length = 0;
   for await (const part of socket as AsyncIterable<Buffer>) {
     parts.push(part);
-    if (pauseMs > 0) await sleep(pauseMs);
+    length += part.length;
+    const aheadMs = length / bytesPerMs - (performance.now() - began);
+    if (aheadMs > 0) await sleep(aheadMs);
   }
   return Buffer.concat(parts).toString();
 }
@@ -67,11 +77,11 @@ test.each(['/text', '/blob'])('disconnects a peer that does not read %s', async 
 test.concurrent.each(['/text', '/blob'])(
   'serves all of %s to a peer that reads slowly',
   async (path) => {
-    // Reading takes longer than that, but no busy machine delays one read by as much.
+    // Reading takes four seconds, and no busy machine delays one read by as much as the deadline.
     const serverStallMs = 2_500;
     const { send } = await startServer(serverStallMs);
     const began = performance.now();
-    const text = await read(send(path), 10);
+    const text = await read(send(path), large.length / 4_000);
     expect(performance.now() - began).toBeGreaterThan(serverStallMs);
     expect(text.length - text.indexOf('\r\n\r\n')).toBeGreaterThan(large.length);
   },
@@ -79,10 +89,7 @@ test.concurrent.each(['/text', '/blob'])(
 
 test('waits for a slow source and a slow handler', async () => {
   const { send } = await startServer();
-  const answers = await Promise.all([
-    read(send('/slow-source'), 0),
-    read(send('/slow', '/small'), 0),
-  ]);
+  const answers = await Promise.all([read(send('/slow-source')), read(send('/slow', '/small'))]);
   expect(answers[0]).toMatch(/a\r\n.*b\r\n.*c\r\n/s);
   expect(answers[1]).toMatch(/late.*small/s);
 });
