@@ -3,7 +3,8 @@ import { ownFiles, readOwnFile } from '../structure/source-files.ts';
 import { habitsIn, longCellsIn, longCommentLinesIn, longLinesIn } from './find-habits.ts';
 
 /** Scripts of agents and models are data, and the fixtures of this check must show the habits. */
-const exempt = /^(?:test\/unit\/prose\/|test\/fixtures\/|offline-model\/scripts\/)/;
+const exempt =
+  /^(?:test\/unit\/prose\/|test\/fixtures\/(?!scripted-agent\/)|offline-model\/scripts\/)/;
 
 const texts = ownFiles().filter((path) => !exempt.test(path));
 const pages = texts.filter((path) => path.endsWith('.md'));
