@@ -50,8 +50,8 @@ export const streamLimits = {
     acceptedMax: 10_000,
     /** Expiry of these IDs after the last one. Much shorter than the life of a deleted run. */
     acceptedTtlMs: 1 * hourMs,
-    /** How long a worker tries to read what Redis has of commits. */
-    commitsWithinMs: 5 * secondMs,
+    /** How long a worker tries to read the last commits from Redis. */
+    commitsTimeoutMs: 5 * secondMs,
     frameMaxBytes: 32 * kiB,
     /** Longer batches are not included in their notification. */
     notificationMaxBytes: 8 * kiB,

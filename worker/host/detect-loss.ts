@@ -2,9 +2,10 @@
 // received them, point-in-time recovery, or the return to a disk snapshot. The worker stores
 // outside Postgres what its last confirmed heartbeat returned about the database. If the database
 // has fewer heartbeats of this host, commits are lost. A loss between two heartbeats does not
-// change their number. So a Postgres server that was started accepts no heartbeat before the worker
-// has compared the database with Redis, which stores the last commits of all processes. Clocks,
-// restarts and new servers alone prove no loss. Lost commits are handled as a restore from backup.
+// change their number. So after each start of Postgres (restart or failover), no heartbeat is
+// accepted before the worker has compared the database with Redis, which stores the last commits of
+// all processes. Clocks, restarts and new servers alone prove no loss. Lost commits are handled as
+// a restore from backup.
 
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -23,7 +24,7 @@ interface LossDetectorDeps {
   /** Throws if Redis does not answer. */
   readCommits(): Promise<CommitsInRedis>;
   /** How long `readCommits` is retried. */
-  readWithinMs?: number;
+  redisTimeoutMs?: number;
   /** Deletes what Redis has of runs, because it is newer than the database. */
   purgeStreams(): Promise<void>;
   logger: Logger;
@@ -36,9 +37,10 @@ export interface LossDetector {
   remember(confirmed: KnownDatabase): Promise<void>;
   /**
    * `lost`: commits were lost. They are now recorded as a restore, by this host or another.
-   * `complete`: another Postgres server has everything. After both the next heartbeat is accepted.
+   * `no_loss_found`: Postgres was started again (restart or failover), and lacks no commit that
+   * Redis stores, or Redis cannot be read. After both the next heartbeat is accepted.
    */
-  check(signal: AbortSignal): Promise<'unchanged' | 'complete' | 'lost'>;
+  check(signal: AbortSignal): Promise<'unchanged' | 'no_loss_found' | 'lost'>;
 }
 
 export function createLossDetector(deps: LossDetectorDeps): LossDetector {
@@ -46,7 +48,9 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
   const path = join(deps.dataDir, 'database.json');
   let known = readKnown(path);
   const storeKnown = singleFlight(() =>
-    store(path, known).catch((err: unknown) => logger.warn({ err }, 'known_database_not_stored')),
+    writeKnown(path, known).catch((err: unknown) =>
+      logger.warn({ err }, 'known_database_not_stored'),
+    ),
   );
 
   return {
@@ -59,14 +63,15 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
     },
     async check(signal) {
       if (known === null) return 'unchanged';
-      const { isBehind, isMoved, serverStartedMs } = await losses.compare(hostId, known);
-      if (!isBehind && !isMoved) return 'unchanged';
+      const { isBehind, isRestarted, serverStartedMs } = await losses.compare(hostId, known);
+      if (!isBehind && !isRestarted) return 'unchanged';
       if (!isBehind && !(await lacksCommits(deps, signal))) {
         known = { ...known, serverStartedMs };
-        return 'complete';
+        return 'no_loss_found';
       }
-      const isFirst = await losses.recordLoss(hostId, known);
-      logger.error({ hostId, isFirst, ...known, hint: lostCommits }, 'database_commits_lost');
+      const isRecordedByThisHost = await losses.recordLoss(hostId, known);
+      const context = { hostId, isRecordedByThisHost, ...known, hint: lostCommits };
+      logger.error(context, 'database_commits_lost');
       known = null;
       void purge(deps, signal); // Redis may be down as well
       return 'lost';
@@ -76,12 +81,12 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
 
 /** False also if Redis cannot be read: then a loss cannot be detected. */
 async function lacksCommits(deps: LossDetectorDeps, signal: AbortSignal): Promise<boolean> {
-  const { losses, hostId, logger, readWithinMs = limits.redis.commitsWithinMs } = deps;
+  const { losses, hostId, logger, redisTimeoutMs = limits.redis.commitsTimeoutMs } = deps;
   const commits = await retryUntilAborted(() => deps.readCommits(), {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(readWithinMs)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(redisTimeoutMs)]),
     onFailure: onRedisFailure(logger),
   }).catch(() => null);
-  if (commits !== null) return losses.lacks(commits);
+  if (commits !== null) return losses.lacksAny(commits);
   logger.warn({ hostId, hint: notCompared }, 'database_not_compared');
   return false;
 }
@@ -101,8 +106,8 @@ const lostCommits =
   'operators sign in again. See docs/backup.md.';
 
 const notCompared =
-  'Postgres was started, and Redis does not answer. If Postgres has lost commits since the last ' +
-  'heartbeat of this host, the loss is not detected.';
+  'Postgres was started again, and Redis does not answer. If Postgres has lost commits since the ' +
+  'last heartbeat of this host, the loss is not detected.';
 
 const otherDatabase =
   'DATABASE_URL leads to another database than at the last heartbeat of this host. If that is not ' +
@@ -117,7 +122,7 @@ function readKnown(path: string): KnownDatabase | null {
   }
 }
 
-async function store(path: string, known: KnownDatabase | null): Promise<void> {
+async function writeKnown(path: string, known: KnownDatabase | null): Promise<void> {
   await writeFile(`${path}.new`, JSON.stringify(known), { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
 }

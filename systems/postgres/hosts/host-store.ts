@@ -53,8 +53,8 @@ export function createHostStore(pool: Pool) {
   return {
     /**
      * Records a heartbeat and renews the lease on the host's ID. Returns null and records nothing
-     * if another worker uses the ID, or if the host has to check the database: it has lost the
-     * host's last confirmed heartbeat, or it is on another Postgres server.
+     * if another worker uses the ID, or if the host has to check the database: the database lacks
+     * the host's last confirmed heartbeat, or Postgres was started again (restart or failover).
      */
     renew: (host: HostHeartbeat) => renewHost(pool, host),
     /** The host's worker stops: until its next heartbeat the host gets no new work. */

@@ -10,7 +10,7 @@ import type { Db, Pool } from '../client/pool.ts';
 export interface KnownDatabase {
   /** Copies of a database have the same. */
   databaseId: string;
-  /** When the Postgres server was started. After a failover it is another server. */
+  /** When Postgres was started. A restart changes it, and so does a failover. */
   serverStartedMs: number;
   /** How many heartbeats of the host the database has. */
   heartbeats: number;
@@ -18,12 +18,12 @@ export interface KnownDatabase {
   restores: string[];
 }
 
-/** Another database is neither behind nor moved. */
+/** Both are false if this is another database. */
 interface Comparison {
-  /** It has lost a confirmed heartbeat of the host. */
+  /** It has lost the last confirmed heartbeat of the host. */
   isBehind: boolean;
-  /** It is on a Postgres server that was started after the last confirmed heartbeat of the host. */
-  isMoved: boolean;
+  /** Postgres was started again (restart or failover) since that heartbeat. */
+  isRestarted: boolean;
   serverStartedMs: number;
 }
 
@@ -33,8 +33,8 @@ export function createLossStore(pool: Pool) {
   return {
     /** Compares the database with what the host knows of it. */
     compare: (hostId: string, known: KnownDatabase) => compare(pool, hostId, known),
-    /** Whether the database lacks a commit. Read Redis before, because commits come first. */
-    lacks: (commits: CommitsInRedis) => lacks(pool, commits),
+    /** Whether the database lacks any of these commits, which reached Redis after Postgres. */
+    lacksAny: (commits: CommitsInRedis) => lacksAny(pool, commits),
     /**
      * Handles lost commits as a restore. False if a restore that the host did not know covers them.
      */
@@ -52,8 +52,8 @@ const isBehind = (hostId: string, databaseId: string, heartbeats: string): strin
 /** SQL for `serverStartedMs`. */
 export const serverStartedMs = '(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint';
 
-/** SQL that is true if this database is on another Postgres server than it was. */
-const isMoved = (databaseId: string, startedMs: string): string =>
+/** SQL that is true if Postgres was started again, with this database. */
+const isRestarted = (databaseId: string, startedMs: string): string =>
   `exists (
      select from database_identity d
      where d.id = ${databaseId}::uuid and ${serverStartedMs} <> ${startedMs}::bigint
@@ -63,7 +63,8 @@ const isMoved = (databaseId: string, startedMs: string): string =>
 export const mustBeChecked = (
   hostId: string,
   [databaseId, heartbeats, startedMs]: [string, string, string],
-): string => `(${isBehind(hostId, databaseId, heartbeats)} or ${isMoved(databaseId, startedMs)})`;
+): string =>
+  `(${isBehind(hostId, databaseId, heartbeats)} or ${isRestarted(databaseId, startedMs)})`;
 
 /** The last three parameters of `mustBeChecked`. */
 export const knownValues = (known: KnownDatabase | null) => [
@@ -74,7 +75,7 @@ export const knownValues = (known: KnownDatabase | null) => [
 
 async function compare(db: Db, hostId: string, known: KnownDatabase): Promise<Comparison> {
   const { rows } = await db.query<Comparison>(
-    `select ${isBehind('$1', '$2', '$3')} as "isBehind", ${isMoved('$2', '$4')} as "isMoved",
+    `select ${isBehind('$1', '$2', '$3')} as "isBehind", ${isRestarted('$2', '$4')} as "isRestarted",
        ${serverStartedMs} as "serverStartedMs"`,
     [hostId, ...knownValues(known)],
   );
@@ -83,7 +84,7 @@ async function compare(db: Db, hostId: string, known: KnownDatabase): Promise<Co
 }
 
 /** A session's run has the ID that was accepted. Only deleted runs disappear, and much later. */
-async function lacks(db: Db, { acceptedIds, lastFrames }: CommitsInRedis): Promise<boolean> {
+async function lacksAny(db: Db, { acceptedIds, lastFrames }: CommitsInRedis): Promise<boolean> {
   const { rows } = await db.query<{ isLacking: boolean }>(
     `select exists (
        select from unnest($1::uuid[]) a(id)

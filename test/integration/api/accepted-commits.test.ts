@@ -19,7 +19,7 @@ const { fixture, api, tenant, call } = useTenant();
 const instance = () => ({ url: stackEnv.redisUrl, instance: fixture.redis.instance });
 const read = () => readCommits(instance());
 const readIds = async () => (await read()).acceptedIds;
-const isLacking = async () => createLossStore(fixture.database.pool).lacks(await read());
+const isLacking = async () => createLossStore(fixture.database.pool).lacksAny(await read());
 const path = () => `/api/v1/flows/${tenant.flowId}`;
 const openSession = async (): Promise<{ sessionId: string; runId: string }> =>
   (await call(`${path()}/sessions`, { body: {} })).json.data;

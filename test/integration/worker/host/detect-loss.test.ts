@@ -40,7 +40,7 @@ function newHost(hostId = randomUUID()) {
       hostId,
       dataDir,
       readCommits: () => readCommits(),
-      readWithinMs: 500,
+      redisTimeoutMs: 500,
       purgeStreams: async () => void (purges += 1),
       logger: pino({ base: null }, { write: (line: string) => lines.push(line) }),
     });
@@ -53,8 +53,8 @@ function newHost(hostId = randomUUID()) {
     restart() {
       losses = restart();
     },
-    /** As if Postgres was another server at the last heartbeat. */
-    changeServer() {
+    /** As if Postgres was started again after the last heartbeat. */
+    restartPostgres() {
       const known = JSON.parse(readFileSync(file, 'utf8')) as KnownDatabase;
       const serverStartedMs = known.serverStartedMs - 1;
       writeFileSync(file, JSON.stringify({ ...known, serverStartedMs }));
@@ -169,12 +169,12 @@ it('another worker with the ID of the host is not a loss', async () => {
   expect(await host.check()).toBe('unchanged');
 });
 
-it('a new server gets no heartbeat before it was compared with Redis, and ends nothing', async () => {
+it('after a restart Postgres gets no heartbeat before it was compared with Redis, and nothing ends', async () => {
   const host = newHost();
   await sendHeartbeats(host);
-  host.changeServer();
+  host.restartPostgres();
   expect(await host.heartbeat()).toBe(false);
-  expect(await host.check()).toBe('complete');
+  expect(await host.check()).toBe('no_loss_found');
   await sendHeartbeats(host);
   expect(await countRestores()).toBe(0);
   expect(purges).toBe(0);
@@ -184,7 +184,7 @@ it('a loss between two heartbeats is recorded once by all hosts', async () => {
   const hosts = [newHost(), newHost()];
   await sendHeartbeats(...hosts);
   readCommits = async () => ({ acceptedIds: [randomUUID()], lastFrames: [] });
-  for (const host of hosts) host.changeServer();
+  for (const host of hosts) host.restartPostgres();
   for (const host of hosts) expect(await host.heartbeat()).toBe(false);
   expect(await Promise.all(hosts.map((host) => host.check()))).toEqual(['lost', 'lost']);
   expect(await countRestores()).toBe(1);
@@ -192,23 +192,23 @@ it('a loss between two heartbeats is recorded once by all hosts', async () => {
   await sendHeartbeats(...hosts);
 });
 
-it('Redis is not compared with a database on the same server, nor with another database', async () => {
+it('Redis is not compared without a restart of Postgres, nor with another database', async () => {
   const host = newHost();
   await sendHeartbeats(host);
   readCommits = () => Promise.reject(new Error('must not be read'));
   expect(await host.check()).toBe('unchanged');
-  host.changeServer();
+  host.restartPostgres();
   await database.pool.query('update database_identity set id = gen_random_uuid()');
   expect(await host.check()).toBe('unchanged');
   expect(await host.heartbeat()).toBe(true);
 });
 
-it('a new server is accepted with a warning if Redis does not answer in time', async () => {
+it('a restart of Postgres is accepted with a warning if Redis does not answer in time', async () => {
   const host = newHost();
   await sendHeartbeats(host);
   readCommits = () => Promise.reject(new Error('Redis is down'));
-  host.changeServer();
-  expect(await host.check()).toBe('complete');
+  host.restartPostgres();
+  expect(await host.check()).toBe('no_loss_found');
   expect(lines.filter((line) => line.includes('"database_not_compared"'))).toHaveLength(1);
   await sendHeartbeats(host);
 });
@@ -216,7 +216,7 @@ it('a new server is accepted with a warning if Redis does not answer in time', a
 it('Redis is read again while it does not answer', async () => {
   const host = newHost();
   await sendHeartbeats(host);
-  host.changeServer();
+  host.restartPostgres();
   let reads = 0;
   readCommits = async () => {
     reads += 1;
