@@ -2,12 +2,7 @@ import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import {
-  type KnownDatabase,
-  knownValues,
-  mustBeChecked,
-  serverStartedMs,
-} from './known-database.ts';
+import { type KnownDatabase, mustBeChecked, serverStartedMs } from './known-database.ts';
 
 export interface Host {
   hostId: string;
@@ -68,7 +63,7 @@ export function createHostStore(pool: Pool) {
 async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer | null> {
   const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
-  const known = knownValues(host.known ?? null);
+  const known = host.known ?? null;
   const { rows } = await db.query<Omit<HeartbeatAnswer, 'known'> & KnownDatabase>(
     `with lease as (
        insert into host_leases as l (host_id, owner, expires_at)
@@ -84,7 +79,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
      )
      insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats)
      select host_id, $2, $3, $4, db_clock(), $7, 1 from lease
-     where not ${mustBeChecked('$1', ['$8', '$9', '$10'])}
+     where not ${mustBeChecked('$1', '$8')}
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
            last_seen = excluded.last_seen, stopped_at = null, model = excluded.model,
@@ -92,7 +87,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
      returning draining, offers_model(h, null) as "offersModel", heartbeats,
        (select id from database_identity) as "databaseId", array(select id from restores) as restores,
        ${serverStartedMs} as "serverStartedMs"`,
-    [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, ...known],
+    [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, known],
   );
   const row = rows[0];
   if (row === undefined) return null;

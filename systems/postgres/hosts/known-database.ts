@@ -43,41 +43,36 @@ export function createLossStore(pool: Pool) {
 }
 
 /** SQL that is true if this database has fewer heartbeats of the host than it once confirmed. */
-const isBehind = (hostId: string, databaseId: string, heartbeats: string): string =>
+const isBehind = (hostId: string, known: string): string =>
   `exists (
      select from database_identity d left join hosts seen on seen.id = ${hostId}
-     where d.id = ${databaseId}::uuid and coalesce(seen.heartbeats, 0) < ${heartbeats}::bigint
+     where d.id = (${known}::jsonb ->> 'databaseId')::uuid
+       and coalesce(seen.heartbeats, 0) < (${known}::jsonb ->> 'heartbeats')::bigint
    )`;
 
 /** SQL for `serverStartedMs`. */
 export const serverStartedMs = '(extract(epoch from pg_postmaster_start_time()) * 1000)::bigint';
 
 /** SQL that is true if Postgres was started again, with this database. */
-const isRestarted = (databaseId: string, startedMs: string): string =>
+const isRestarted = (known: string): string =>
   `exists (
      select from database_identity d
-     where d.id = ${databaseId}::uuid and ${serverStartedMs} <> ${startedMs}::bigint
+     where d.id = (${known}::jsonb ->> 'databaseId')::uuid
+       and ${serverStartedMs} <> (${known}::jsonb ->> 'serverStartedMs')::bigint
    )`;
 
-/** SQL that is true if the host has to check the database before its next heartbeat. */
-export const mustBeChecked = (
-  hostId: string,
-  [databaseId, heartbeats, startedMs]: [string, string, string],
-): string =>
-  `(${isBehind(hostId, databaseId, heartbeats)} or ${isRestarted(databaseId, startedMs)})`;
-
-/** The last three parameters of `mustBeChecked`. */
-export const knownValues = (known: KnownDatabase | null) => [
-  known?.databaseId ?? null,
-  known?.heartbeats ?? 0,
-  known?.serverStartedMs ?? null,
-];
+/**
+ * SQL that is true if the host has to check the database before its next heartbeat. Takes the
+ * parameters of the host's ID and of its `KnownDatabase`; with null for the latter it is false.
+ */
+export const mustBeChecked = (hostId: string, known: string): string =>
+  `(${isBehind(hostId, known)} or ${isRestarted(known)})`;
 
 async function compare(db: Db, hostId: string, known: KnownDatabase): Promise<Comparison> {
   const { rows } = await db.query<Comparison>(
-    `select ${isBehind('$1', '$2', '$3')} as "isBehind", ${isRestarted('$2', '$4')} as "isRestarted",
+    `select ${isBehind('$1', '$2')} as "isBehind", ${isRestarted('$2')} as "isRestarted",
        ${serverStartedMs} as "serverStartedMs"`,
-    [hostId, ...knownValues(known)],
+    [hostId, known],
   );
   if (!rows[0]) throw new Error('the comparison returned no row');
   return rows[0];
