@@ -45,10 +45,10 @@ export const streamLimits = {
     backoffMs: 1 * secondMs,
     /** Expiry of a run's keys in Redis after the last publication. */
     runKeysTtlMs: 1 * dayMs,
-    /** IDs of accepted runs and messages are kept for this long, and at most so many. */
-    acceptedMs: 60 * secondMs,
+    /** How long the IDs of accepted runs, sessions and messages are kept, and how many at most. */
+    acceptedKeptMs: 60 * secondMs,
     acceptedMax: 10_000,
-    /** Expiry of these IDs after the last one. Much shorter than the life of a deleted run. */
+    /** Expiry of all these IDs after the last one. Deleted runs disappear much later. */
     acceptedTtlMs: 1 * hourMs,
     /** How long a worker tries to read the last commits from Redis. */
     commitsTimeoutMs: 5 * secondMs,

@@ -1,4 +1,4 @@
-// The IDs of runs, sessions and messages that clients have an answer for. If Postgres loses one of
+// The IDs of runs, sessions and messages whose acceptance is committed. If Postgres loses one of
 // them in a failover, a worker detects the loss by its ID.
 
 import { limits } from '../../core/limits.ts';
@@ -12,14 +12,14 @@ export interface AcceptedIds {
 
 export function createAcceptedIds(redis: Redis, { instance }: { instance: string }): AcceptedIds {
   const key = redisKeys(instance).accepted;
-  const { acceptedMs, acceptedMax, acceptedTtlMs } = limits.redis;
-  const bounds = [acceptedMs, acceptedMax, acceptedTtlMs];
+  const { acceptedKeptMs, acceptedMax, acceptedTtlMs } = limits.redis;
+  const bounds = [acceptedKeptMs, acceptedMax, acceptedTtlMs];
   return {
     add: (id) => void redis.eval(addScript, 1, key, id, ...bounds).catch(() => undefined),
   };
 }
 
-/** By the clock of Redis, so that a process whose clock is ahead removes nothing of others. */
+/** Uses the clock of Redis, so that a process whose clock is ahead removes no IDs of others. */
 const addScript = `
 local id, keptMs, max, ttlMs = unpack(ARGV)
 local time = redis.call('TIME')

@@ -64,13 +64,13 @@ test('a frame is missed if the stream has it and the log does not', async () => 
 test('keeps IDs for a minute, a bounded number of them, and none for long', async () => {
   const { redis } = fixture.redis;
   const { accepted } = redisKeys(fixture.redis.instance);
-  const { acceptedMs, acceptedMax, acceptedTtlMs } = limits.redis;
+  const { acceptedKeptMs, acceptedMax, acceptedTtlMs } = limits.redis;
   const old = Array.from({ length: acceptedMax }, (_, nth) => [
     `${Date.now() - nth}`,
     `old-${nth}`,
   ]);
   await redis.zadd(accepted, ...old.flat());
-  await redis.zadd(accepted, `${Date.now() - acceptedMs - 1}`, 'expired');
+  await redis.zadd(accepted, `${Date.now() - acceptedKeptMs - 1}`, 'expired');
   createAcceptedIds(redis, fixture.redis).add('new');
   await expect.poll(() => redis.zcard(accepted)).toBe(acceptedMax);
   const ids = await readIds();
