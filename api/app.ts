@@ -9,8 +9,8 @@ import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
-import { jsonBody } from './http/bodies/json-body.ts';
-import { cors, setCorsHeaders } from './http/cors.ts';
+import { installJsonBody } from './http/bodies/json-body.ts';
+import { installCors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
 import { landingPage } from './http/landing-page.ts';
@@ -22,12 +22,12 @@ import {
   recordUnroutedRequest,
   trackInFlightRequests,
 } from './http/parser-errors.ts';
-import { commonHeaders, rateLimit, setCommonHeaders } from './http/rate-limit.ts';
-import { requestLog } from './http/request-log.ts';
-import { requestMetrics } from './http/request-metrics.ts';
-import { routeTable } from './http/route-table.ts';
+import { installCommonHeaders, installRateLimit, setCommonHeaders } from './http/rate-limit.ts';
+import { installRequestLog } from './http/request-log.ts';
+import { installRequestMetrics } from './http/request-metrics.ts';
+import { installRouteTable } from './http/route-table.ts';
 import { validatorCompiler } from './http/validation.ts';
-import { writeDeadline } from './http/write-deadline.ts';
+import { installWriteDeadline } from './http/write-deadline.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
@@ -74,21 +74,21 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
     await usage.close();
   });
 
-  routeTable(app);
+  installRouteTable(app);
   // A request passes these hooks in this order.
-  commonHeaders(app, deps.now);
-  requestLog(app);
-  requestMetrics(app, deps.metrics);
-  cors(app, deps.corsOrigins);
+  installCommonHeaders(app, deps.now);
+  installRequestLog(app);
+  installRequestMetrics(app, deps.metrics);
+  installCors(app, deps.corsOrigins);
   handleNodeRejections(app);
   authenticate(app, { keys: deps.keys, onUse: lastUsed.record, nowMs: deps.nowMs });
   countUsage(app, usage);
   const operatorGuard = authenticateOperators(app, deps);
-  rateLimit(app, deps.rateLimiter);
+  installRateLimit(app, deps.rateLimiter);
   handleUnknownPaths(app);
   checkPathIds(app);
-  jsonBody(app);
-  writeDeadline(app);
+  installJsonBody(app);
+  installWriteDeadline(app);
 
   await registerOpenApi(app, deps.publicUrl);
   triggerRun(app, deps, startRun);

@@ -9,7 +9,7 @@ export type CorsOrigins = 'any' | readonly string[];
  * are never used. Runs before authentication: a preflight carries no key, and a browser can read an
  * error only if the error has these headers.
  */
-export function cors(app: App, origins: CorsOrigins): void {
+export function installCors(app: App, origins: CorsOrigins): void {
   app.addHook('onRequest', async (request, reply) => {
     setCorsHeaders(request, reply, origins);
     if (!isPreflight(request)) return;

@@ -9,7 +9,7 @@ interface TokenTaker {
 }
 
 /** Sets the headers that every answer has. */
-export function commonHeaders(app: App, now: () => Date): void {
+export function installCommonHeaders(app: App, now: () => Date): void {
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(reply, request.id, now());
   });
@@ -26,7 +26,7 @@ export function setCommonHeaders(reply: FastifyReply, requestId: string, now: Da
 }
 
 /** Every call with an active key takes a token, even if the rest of the request is invalid. */
-export function rateLimit(app: App, rateLimiter: TokenTaker): void {
+export function installRateLimit(app: App, rateLimiter: TokenTaker): void {
   app.addHook('onRequest', async (request, reply) => {
     if (request.caller === null) return;
     const { keyId, rateLimitRpm } = request.caller.key;

@@ -3,7 +3,7 @@ import type { App } from '../app-types.ts';
 import { onResponseClose } from './on-response-close.ts';
 
 /** Logs one line for each request; a successful probe only at `debug`. */
-export function requestLog(app: App): void {
+export function installRequestLog(app: App): void {
   app.decorateRequest('errorCode', null);
   onResponseClose(app, logRequest);
 }

@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** Call before the routes are registered. */
-export function routeTable(app: App): void {
+export function installRouteTable(app: App): void {
   const entries: RouteEntry[] = [];
   app.decorate('routeTable', entries);
   app.addHook('onRoute', ({ method, url, config = {}, schema = {} }) => {

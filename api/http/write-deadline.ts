@@ -10,7 +10,7 @@ import type { App } from '../app-types.ts';
  * memory. Large answers are written in slices, because only a whole write shows that the peer
  * reads.
  */
-export function writeDeadline(app: App, stallMs: number = limits.http.stallMs): void {
+export function installWriteDeadline(app: App, stallMs: number = limits.http.stallMs): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const onProgress = watchForStall(reply.raw, request.raw.socket, stallMs);
     return request.method === 'HEAD' ? payload : inSlices(reply, payload, onProgress);

@@ -15,7 +15,7 @@ declare module 'fastify' {
  * Limits the memory for large bodies. Over the budget a request waits unread, then it gets 503.
  * Small bodies never wait.
  */
-export function bodyBudget(app: App, bounds = limits.http.bodyBudget): void {
+export function installBodyBudget(app: App, bounds = limits.http.bodyBudget): void {
   const budget = createByteBudget(bounds);
   app.decorateRequest('releaseBody', null);
   app.addHook('preParsing', async (request, reply) => {

@@ -3,16 +3,16 @@ import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
 import { invalid } from '../../errors.ts';
-import { bodyBudget } from './body-budget.ts';
+import { installBodyBudget } from './body-budget.ts';
 
 /**
  * Accepts JSON in UTF-8 only, within the memory for bodies. An empty body of any type counts as
  * `{}`.
  */
-export function jsonBody(app: App): void {
+export function installJsonBody(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  bodyBudget(app);
+  installBodyBudget(app);
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const error = encodingError(request.headers);
     if (error !== null) return done(invalid(error, { status: 415 }));

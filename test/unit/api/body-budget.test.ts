@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
-import { bodyBudget } from '../../../api/http/bodies/body-budget.ts';
+import { installBodyBudget } from '../../../api/http/bodies/body-budget.ts';
 import { sendError } from '../../../api/http/error-handlers.ts';
 import { limits } from '../../../core/limits.ts';
 
@@ -16,7 +16,7 @@ async function startServer() {
   onTestFinished(() => app.close());
   app.setErrorHandler(sendError);
   app.decorateRequest('caller', null);
-  bodyBudget(app, { maxBytes: largeBytes, ownerMaxBytes: largeBytes, waitMs: 300 });
+  installBodyBudget(app, { maxBytes: largeBytes, ownerMaxBytes: largeBytes, waitMs: 300 });
   app.post('/', async () => ({ data: 1 }));
   app.post('/wait', async (request, { raw }) => {
     request.releaseBody?.();

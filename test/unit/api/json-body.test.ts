@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
-import { jsonBody } from '../../../api/http/bodies/json-body.ts';
+import { installJsonBody } from '../../../api/http/bodies/json-body.ts';
 import { sendError } from '../../../api/http/error-handlers.ts';
 import { limits } from '../../../core/limits.ts';
 
@@ -11,7 +11,7 @@ function startServer() {
   const app: App = Fastify({ bodyLimit: limits.http.largeBodyMaxBytes });
   onTestFinished(() => app.close());
   app.setErrorHandler(sendError);
-  jsonBody(app);
+  installJsonBody(app);
   app.post('/', async () => ({ data: 1 }));
   return (payload: string | Buffer) =>
     app.inject({

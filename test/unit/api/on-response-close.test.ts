@@ -6,8 +6,8 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
 import { onResponseClose } from '../../../api/http/on-response-close.ts';
-import { requestLog } from '../../../api/http/request-log.ts';
-import { requestMetrics } from '../../../api/http/request-metrics.ts';
+import { installRequestLog } from '../../../api/http/request-log.ts';
+import { installRequestMetrics } from '../../../api/http/request-metrics.ts';
 import { type ApiMetrics, noopMetrics } from '../../../api/metrics.ts';
 import { createLogger } from '../../../config/logger.ts';
 
@@ -26,8 +26,8 @@ async function startServer(note?: () => never) {
   const logController = new LogController({ disableRequestLogging: true });
   const app: App = Fastify({ loggerInstance: logger, logController });
   if (note !== undefined) onResponseClose(app, note);
-  requestLog(app);
-  requestMetrics(app, { ...noopMetrics, answered: (request) => counted.push(request) });
+  installRequestLog(app);
+  installRequestMetrics(app, { ...noopMetrics, answered: (request) => counted.push(request) });
   app.get('/now', async () => ({ data: 1 }));
   app.get('/probe/:status', { config: { isProbe: true } }, async ({ params }, reply) =>
     reply.code(Number((params as { status: string }).status)).send({ data: 1 }),

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
-import { writeDeadline } from '../../../api/http/write-deadline.ts';
+import { installWriteDeadline } from '../../../api/http/write-deadline.ts';
 
 const stallMs = 400;
 const large = 'x'.repeat(24 * 1024 ** 2);
@@ -17,7 +17,7 @@ const large = 'x'.repeat(24 * 1024 ** 2);
 async function startServer(serverStallMs = stallMs) {
   const app: App = Fastify();
   onTestFinished(() => app.close());
-  writeDeadline(app, serverStallMs);
+  installWriteDeadline(app, serverStallMs);
   app.get('/text', async () => large);
   app.get('/blob', (_request, reply) => reply.send(Readable.from([Buffer.from(large)])));
   app.get('/slow-source', (_request, reply) => reply.send(Readable.from(slowly())));
