@@ -10,8 +10,8 @@ export const httpLimits = {
   /** Of requests that may have files. */
   largeBodyMaxBytes: 40 * miB,
   /**
-   * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. While one of
-   * them is parsed, it takes up to three times its size in addition.
+   * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. Operators count
+   * as one key. While a body is parsed, it takes up to three times its size in addition.
    */
   bodyBudget: { maxBytes: 120 * miB, ownerMaxBytes: 80 * miB, waitMs: 10 * secondMs },
   /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */

@@ -66,7 +66,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
   [
     `Bodies over ${bytes(limits.http.smallBodyMaxBytes)} in memory`,
-    `${bytes(limits.http.bodyBudget.maxBytes)} per API process, ${bytes(limits.http.bodyBudget.ownerMaxBytes)} of them per key`,
+    `${bytes(limits.http.bodyBudget.maxBytes)} per API process, ${bytes(limits.http.bodyBudget.ownerMaxBytes)} of them per key; operators count as one key`,
     `503 after ${time(limits.http.bodyBudget.waitMs)}`,
   ],
   ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],

@@ -6,14 +6,17 @@ import { createByteBudget } from './byte-budget.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Called when the body is not used any more, at the latest after the answer. */
+    /**
+     * Returns the memory reserved for the body; null for a small body. Called after the answer, or
+     * earlier once the body is not used any more.
+     */
     releaseBody: (() => void) | null;
   }
 }
 
 /**
- * Limits the memory for large bodies. Over the budget a request waits unread, then it gets 503.
- * Small bodies never wait.
+ * Limits the memory of this process for large bodies. Over the budget a request waits before its
+ * body is read, and gets 503 after `waitMs`. Small bodies are not counted and never wait.
  */
 export function installBodyBudget(app: App, bounds = limits.http.bodyBudget): void {
   const budget = createByteBudget(bounds);
@@ -21,7 +24,7 @@ export function installBodyBudget(app: App, bounds = limits.http.bodyBudget): vo
   app.addHook('preParsing', async (request, reply) => {
     const bytes = bytesToReserve(request);
     if (bytes === 0) return;
-    const release = await budget.reserve(request.caller?.key.keyId ?? 'operators', bytes);
+    const release = await budget.reserve(ownerOf(request), bytes);
     if (release === null)
       throw new ApiError('UPSTREAM_UNAVAILABLE', 'Too many large requests. Retry later.');
     request.releaseBody = release;
@@ -30,7 +33,13 @@ export function installBodyBudget(app: App, bounds = limits.http.bodyBudget): vo
   });
 }
 
-/** Zero for a small body, and for one that is rejected unread because it is over its limit. */
+/** The key. Operators have none: all of them together have the share of one key. */
+const ownerOf = ({ caller }: FastifyRequest): string => caller?.key.keyId ?? 'operators';
+
+/**
+ * Zero for a small body, and for one that is rejected unread because it is over its limit. A
+ * chunked body has no known length, so it counts as the largest.
+ */
 function bytesToReserve({ headers, routeOptions }: FastifyRequest): number {
   const limit = routeOptions.bodyLimit;
   const isChunked = headers['transfer-encoding'] !== undefined;

@@ -17,7 +17,8 @@ interface ByteBudget {
 
 /**
  * Bytes that a process may hold at once. Over the budget a request waits. Requests are served in
- * their order; one whose owner already has its share does not delay those of other owners.
+ * the order of their arrival, except that one over its owner's share is skipped. So it delays no
+ * later request, but smaller ones of the same owner may overtake it until `waitMs` have passed.
  */
 export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): ByteBudget {
   const heldByOwner = new Map<string, number>();

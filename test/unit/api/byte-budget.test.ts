@@ -41,6 +41,16 @@ test('lets an owner over its share wait without delaying others', async () => {
   expect(served).toEqual(['1', '3', '2']);
 });
 
+test('lets a small request of an owner overtake its large one, which gives up in time', async () => {
+  const { reserve, served } = start();
+  await reserve('1', 'a', 40);
+  void reserve('2', 'a', 30);
+  await reserve('3', 'a', 20);
+  expect(served).toEqual(['1', '3']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(served).toEqual(['1', '3', 'not 2']);
+});
+
 test('serves those behind a request that gives up', async () => {
   const { reserve, served } = start();
   await reserve('1', 'a', 60);
