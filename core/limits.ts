@@ -193,7 +193,13 @@ export const limits = {
   },
   ...streamLimits,
   fileTree: { maxNodes: 5_000, maxDepth: 20, everyMs: 2 * secondMs },
-  snapshot: { maxBytes: 512 * miB, maxFiles: 20_000, skippedMax: 100, timeoutMs: 5 * minuteMs },
+  snapshot: {
+    maxBytes: 512 * miB,
+    maxFiles: 20_000,
+    skippedMax: 100,
+    /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long the upload of a large blob may wait. */
+    timeoutMs: 5 * minuteMs,
+  },
   postgres: {
     /** By default, of one API process or one worker. */
     connections: 20,
@@ -204,7 +210,7 @@ export const limits = {
     /** How often a writer looks whether another process still writes the same content. */
     busyPollMs: 250,
     chunkBytes: 1 * miB,
-    /** Minimum age of a blob's `touched_at` before reuse refreshes it. */
+    /** Minimum age of a blob's `created_at` before reuse refreshes it. */
     touchMs: 1 * hourMs,
     gcEveryMs: 1 * dayMs,
     unreferencedTtlMs: 1 * dayMs,

@@ -1,6 +1,8 @@
 // Stores a blob in one transaction; it is readable once it is complete. Of several writers of the
-// same content one writes; the others wait without a connection and then find it. Large blobs use
-// at most half of the pool, so that uploads leave connections to other work.
+// same content one writes, and the others find it afterwards. A small blob is one statement: other
+// writers wait for it in Postgres, each with a connection. A large blob takes long: other writers
+// wait without a connection. Large blobs use at most half of the pool, so that uploads leave
+// connections to other work.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
@@ -20,17 +22,17 @@ export interface BlobId {
 /** Large blobs that this process stores. */
 interface Uploads {
   pool: Pool;
-  /** Each holds a connection for as long as its content is read. */
-  slots: Semaphore;
-  /** By content. */
-  writers: KeyedMutex;
+  /** Bounds how many have a connection at once: each holds it while its content is read. */
+  connections: Semaphore;
+  /** Lets only one write the same content. */
+  contentMutex: KeyedMutex;
 }
 
 /** One per pool. */
 export const createUploads = (pool: Pool): Uploads => ({
   pool,
-  slots: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
-  writers: createKeyedMutex(),
+  connections: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
+  contentMutex: createKeyedMutex(),
 });
 
 export function putBlob(
@@ -40,21 +42,21 @@ export function putBlob(
 ): Promise<void> {
   return id.size <= limits.blob.chunkBytes
     ? putSmall(uploads.pool, chunks, id)
-    : uploads.writers.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
+    : uploads.contentMutex.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
-const claim = `insert into blobs (sha256, size) values ($1, $2)
+const claimBlobSql = `insert into blobs (sha256, size) values ($1, $2)
   on conflict (sha256) do update set created_at = excluded.created_at`;
 
 async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
-  const check = createCheck(id);
+  const check = createContentCheck(id);
   const parts: Buffer[] = [];
   for await (const part of chunks) parts.push(check.add(part));
   check.finish();
   await db.query(
     `with made as (
-       ${claim} returning sha256, xmax = 0 as is_new
+       ${claimBlobSql} returning sha256, xmax = 0 as is_new
      )
      insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made where is_new`,
     [Buffer.from(id.sha256, 'hex'), id.size, Buffer.concat(parts)],
@@ -66,12 +68,12 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
  * writes it.
  */
 async function putLarge(
-  { pool, slots }: Uploads,
+  { pool, connections }: Uploads,
   chunks: AsyncIterable<Buffer>,
   id: BlobId,
 ): Promise<void> {
   const until = performance.now() + limits.snapshot.timeoutMs;
-  while ((await slots.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
+  while ((await connections.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
     if (performance.now() > until) throw new Error(`blob ${id.sha256} is still being written`);
     await sleep(limits.blob.busyPollMs);
   }
@@ -86,7 +88,7 @@ async function tryPutLarge(
   return inTransaction(pool, async (db) => {
     if (!(await lockContent(db, id))) return (await touchBlob(db, id)) ? 'stored' : 'busy';
     if (!(await claimBlob(db, id))) return 'stored';
-    const check = createCheck(id);
+    const check = createContentCheck(id);
     let idx = 0;
     for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
       await insertChunk(db, id, { idx, data: check.add(chunk) });
@@ -98,8 +100,9 @@ async function tryPutLarge(
 }
 
 /**
- * False if another transaction has the lock; it is released when that one ends. Also raises the
- * timeouts: the removal of the same blob, which `claimBlob` waits for, may take long.
+ * False if another transaction has the lock; it is released when that one ends. Also raises this
+ * transaction's timeouts to the default of `SNAPSHOT_TIMEOUT_MS`: the removal of the same blob,
+ * which `claimBlob` waits for, may take long.
  */
 async function lockContent(db: Db, { sha256 }: BlobId): Promise<boolean> {
   const text = `select pg_try_advisory_xact_lock(hashtextextended('blob ' || $1, 0)) as "isLocked",
@@ -138,7 +141,7 @@ async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
 async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
-  const text = `${claim} returning xmax = 0 as "isNew"`;
+  const text = `${claimBlobSql} returning xmax = 0 as "isNew"`;
   const values = [Buffer.from(sha256, 'hex'), size];
   const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
   const { rows } = await db.query<{ isNew: boolean }>(query);
@@ -155,7 +158,7 @@ async function insertChunk(
 }
 
 /** A file may change while it is read; the stored content always matches its id. */
-function createCheck(id: BlobId) {
+function createContentCheck(id: BlobId) {
   const hash = createHash('sha256');
   let size = 0;
   return {
