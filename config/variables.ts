@@ -107,7 +107,7 @@ export const serviceVariables = {
     'How long an admitted run waits for a slot.',
   ),
   SNAPSHOT_TIMEOUT_MS: milliseconds(limits.snapshot.timeoutMs).describe(
-    'How long the end of a run waits until its files are stored.',
+    'How long the end of a run waits at most until its files are stored. Files that are not stored by then are stored after the end.',
   ),
   RECONCILE_EVERY_MS: milliseconds(limits.reconciler.everyMs).describe(
     'How often Postgres, Temporal and Docker are compared.',

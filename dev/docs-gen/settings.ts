@@ -62,7 +62,7 @@ function bare(schema: z.ZodType): z.ZodType {
 
 /** Defaults that depend on the machine or on other settings, in words. */
 const computed: Partial<Record<Name, string>> = {
-  ANTHROPIC_API_KEY: '**required** without `OFFLINE_MODEL_URL` or `OFFLINE_MODEL=no`',
+  ANTHROPIC_API_KEY: '**required**, unless `OFFLINE_MODEL_URL` is set or `OFFLINE_MODEL` is `no`',
   CORS_ORIGINS: '`*`',
   PUBLIC_URL: '`http://API_HOST:API_PORT`',
   HOST_CAPACITY: 'one for every 2 GiB of memory after the first 2',
