@@ -22,9 +22,9 @@ function sectionOf(results: Results, gates: Gates): string {
   );
   const { cores, cpu, docker, storageDriver, runtime, postgres, temporal } = results.environment;
   const where = [
-    'Ratios to the least that the machine needs for the task; lower is better, except for T9. Bold',
-    `ones miss their goal. Measured on ${cores} cores (${cpu}) with Docker ${docker}, ${storageDriver}, ${runtime},`,
-    `Postgres ${postgres} and Temporal ${temporal}. [All figures](bench/results/latest.md); [method](bench/README.md).`,
+    'The limit is the least that the task takes on this machine. Lower ratios are better, except for',
+    `T9; bold ones miss their goal. T1 to T19 are the IDs in [all figures](bench/results/latest.md); [method](bench/README.md). Measured on ${cores} cores (${cpu}) with`,
+    `Docker ${docker}, ${storageDriver}, ${runtime}, Postgres ${postgres} and Temporal ${temporal}.`,
   ];
   return [
     '![Ratios to bare limits](bench/results/latest.svg)\n',
