@@ -3,8 +3,11 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
 
-/** Deletes the files of the run or session that ended first; returns how many runs were marked. */
-export async function purgeFiles(
+/**
+ * Deletes the files of the run or session that ended first, with its transcripts. Returns 1 if a
+ * run was purged, and 0 if none is due.
+ */
+export async function purgeFilesOfOldest(
   pool: Pool,
   retentionMs: number,
   of: 'run' | 'session',
@@ -22,8 +25,8 @@ export async function purgeFiles(
 
 /**
  * A host may still be storing the files, and a retry may be copying the input files. Both lock the
- * run's row too: what a host has stored is removed, and afterwards neither finds or stores
- * anything.
+ * run's row too. Files that a host has stored before are removed; afterwards hosts store none, and
+ * retries find none.
  */
 function removeFiles(pool: Pool, runId: string): Promise<number> {
   return inTransaction(pool, async (db) => {
@@ -67,17 +70,18 @@ export async function purgeMessageFiles(db: Db): Promise<number> {
 }
 
 /**
- * Versions of flow files that no active run started from. A run that is admitted meanwhile starts
- * from the newest version, so no lock is needed.
+ * Replaced versions of flow files that no active run started from. A run that is admitted meanwhile
+ * starts from the newest version, so no lock is needed.
  */
 export async function purgeFlowFiles(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from flow_files where (flow_id, path, valid_from) in (
-       select o.flow_id, o.path, o.valid_from
-       from flow_files o
-       where o.valid_to is not null and not exists (
+       select replaced.flow_id, replaced.path, replaced.valid_from
+       from flow_files replaced
+       where replaced.valid_to is not null and not exists (
          select from runs r
-         where r.flow_id = o.flow_id and r.ended_at is null and r.files_version < o.valid_to
+         where r.flow_id = replaced.flow_id and r.ended_at is null
+           and r.files_version < replaced.valid_to
        )
        limit $1
      )`,

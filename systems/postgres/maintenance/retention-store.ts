@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
-import { purgeFiles, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
+import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
@@ -19,9 +19,9 @@ export function createRetentionStore(pool: Pool) {
      */
     log: (retentionMs: number) => purgeLog(pool, retentionMs),
     /** The stored files and the input files of one ended run. */
-    runFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'run'),
-    /** The same for a session, with its transcript. */
-    sessionFiles: (retentionMs: number) => purgeFiles(pool, retentionMs, 'session'),
+    runFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'run'),
+    /** The same for a session, with its transcripts. */
+    sessionFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'session'),
     /** Of messages whose turn has ended. */
     messageFiles: () => purgeMessageFiles(pool),
     /** Versions of flow files that no active run needs. */
