@@ -2,22 +2,22 @@ import type { ServerResponse } from 'node:http';
 import { limits } from '../../core/limits.ts';
 
 /**
- * Bounds what one sandbox's control requests cost the worker, which serves all sandboxes of its
+ * Limits the control requests of one sandbox, because their worker serves all sandboxes of its
  * host.
  */
 export interface ControlLimits {
-  /** Runs one request, or returns the status that refuses it. */
+  /** Runs the work of one request. Returns null, or the status of a request that is refused. */
   admit(work: () => Promise<void>): Promise<number | null>;
-  /** A single body of any length has room. */
+  /** Whether a body may be sent. One of any length may, while no other is unread. */
   hasRoom(bytes: number): boolean;
   /**
-   * Counts a body until it is read; closes the connection of a slow reader. False if too much is
-   * unread.
+   * Counts a body as unread until its response closes, and disconnects a reader that takes too
+   * long. False if there is no room; then nothing is counted.
    */
   reserve(response: ServerResponse, bytes: number): boolean;
   /**
-   * Ends the sandbox's previous long poll. The signal is aborted by the next one or at the
-   * deadline.
+   * Ends the sandbox's previous long poll. The signal is aborted when the next one begins, at the
+   * deadline, or when the response closes.
    */
   beginPoll(response: ServerResponse): AbortSignal;
 }
@@ -72,7 +72,7 @@ export function createControlLimits(now: () => number = () => performance.now())
   }
 }
 
-/** Takes a token; false without one. */
+/** A token bucket. The function takes a token, and returns false if there is none. */
 function createBucket(now: () => number): () => boolean {
   const { burst, perSecond } = limits.control;
   let tokens: number = burst;
