@@ -2,11 +2,11 @@
 // nothing waits forever. A new server that has lost nothing ends nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stopFaultTestServers } from '../../dev/test-runner/fault-test-servers.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import { type OperatorCall, signInByFirstLink } from '../support/operator-client.ts';
 import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { untilRemoved, untilWorking } from '../support/run-states.ts';
@@ -33,8 +33,7 @@ beforeAll(async () => {
     on: { postgresUrl: url },
     env: { RECONCILE_EVERY_MS: '1000' },
   });
-  const link = () => firstLink(fixture.service.api.log()) ?? Promise.reject(new Error('no link'));
-  operator = await signInBy(fixture.service, await vi.waitFor(link, pollOptions));
+  operator = await signInByFirstLink(fixture.service);
 });
 afterAll(async () => {
   await fixture?.stop();

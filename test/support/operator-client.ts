@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import type { Service } from './service.ts';
 
 interface OperatorAnswer {
@@ -21,6 +22,14 @@ export async function signInBy(service: Pick<Service, 'url'>, link: string): Pro
   if (answer.status !== 200) throw new Error(`not signed in: ${answer.text}`);
   const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';', 1);
   return callerWith(service.url, cookie);
+}
+
+/** Signs in by the link of the first start, once it is logged. */
+export async function signInByFirstLink(
+  service: Pick<Service, 'url' | 'api'>,
+): Promise<OperatorCall> {
+  const link = () => firstLink(service.api.log()) ?? Promise.reject(new Error('no link yet'));
+  return signInBy(service, await vi.waitFor(link, { timeout: 60_000 }));
 }
 
 /** Returns the sign-in link that the first start has logged. */

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
-import { firstLink, type OperatorCall, signInBy } from '../support/operator-client.ts';
+import {
+  firstLink,
+  type OperatorCall,
+  signInBy,
+  signInByFirstLink,
+} from '../support/operator-client.ts';
 import { script } from '../support/prompts.ts';
 import { isSignedWith, postsOf, untilPosted, untilWebhook } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
@@ -20,8 +25,7 @@ let project: string;
 beforeAll(async () => {
   [service, receiver] = await Promise.all([startService(), startReceiver()]);
   project = `/api/projects/${service.projectId}`;
-  const printed = () => firstLink(service.api.log()) ?? Promise.reject(new Error('no link yet'));
-  operator = await signInBy(service, await vi.waitFor(printed, { timeout: 60_000 }));
+  operator = await signInByFirstLink(service);
   other = await service.anotherApi();
   await other.api.start();
 }, 240_000);
