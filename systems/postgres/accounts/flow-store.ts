@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultFlow, type Flow, type FlowSecrets } from '../../../core/flows/flow.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
+import { inBriefTransaction } from '../client/transaction.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
 
 /** The fields that a client sets; a field that is left out has its default. */
@@ -92,7 +92,7 @@ function changeFlow(
   sealer: Sealer,
   { flowId, decide }: { flowId: string; decide: FlowDecision },
 ): Promise<Flow | null> {
-  return inTransaction(pool, async (db) => {
+  return inBriefTransaction(pool, async (db) => {
     await db.query('select from flows where id = $1 for no key update', [flowId]);
     const flow = await findFlow(db, flowId);
     if (flow === null) return null;

@@ -1,12 +1,13 @@
 // Admission and placement are one SQL function: one round trip, one transaction. It locks the
 // project and then placement, so one caller at a time decides about the limits, the quota, the
-// idempotency window and the slots of the hosts.
+// idempotency window and the slots of the hosts. A run with files is placed after its admission has
+// committed: that transaction has several statements, and no other project may wait for it.
 
 import { limits } from '../../../core/limits.ts';
 import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
 import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inDryRun, inTransaction } from '../client/transaction.ts';
+import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
   addInputFiles,
   type FileConflict,
@@ -128,8 +129,11 @@ async function admitRun(
   options: AdmissionOptions,
   { input, files }: { input: AdmitRun; files?: InputFiles },
 ): Promise<Admission> {
-  const suppliesFiles = files !== undefined && files.files.length > 0;
-  const request = JSON.stringify({ ...requestOf(options, input), supplies_files: suppliesFiles });
+  const request = JSON.stringify({
+    ...requestOf(options, input),
+    supplies_files: files !== undefined && files.files.length > 0,
+    places_run: files === undefined,
+  });
   const { rows } = await db.query<AdmissionRow>(admitStatement, [request]);
   const row = rows[0];
   if (!row) throw new Error('admission returned no row');
@@ -173,19 +177,28 @@ function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): 
 const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.toString('hex')}`;
 
 /** A replay keeps the files of its original, and a rejected run stores none. */
-function admitWithFiles(
+async function admitWithFiles(
   pool: Pool,
   options: AdmissionOptions,
   { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
-  const admitted = inTransaction(pool, async (db) => {
+  const admitted = inBriefTransaction(pool, async (db) => {
     const admission = await admitRun(db, options, { input, files });
     if (admission.outcome !== 'admitted') return admission;
     const outcome = await addInputFiles(db, admission.run, files);
     if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
     return admission;
   });
-  return orConflict(admitted);
+  const admission = await orConflict(admitted);
+  if (admission.outcome !== 'admitted') return admission;
+  return { ...admission, run: await placed(pool, options, admission.run) };
+}
+
+/** The run is admitted: if it gets no host now, or this fails, its workflow claims the slot. */
+async function placed(pool: Pool, { hostStaleMs }: AdmissionOptions, run: Run): Promise<Run> {
+  const first = { runId: run.runId, afterGeneration: 0, hostStaleMs };
+  const slot = await claimSlot(pool, first).catch(() => null);
+  return slot === null ? run : { ...run, hostId: slot.hostId };
 }
 
 /** A conflict of the files is reported before a limit that may pass. */

@@ -8,24 +8,35 @@ import type { Db, Pool } from './pool.ts';
  */
 export const beginTransaction = 'begin isolation level read committed';
 
+/**
+ * Other requests of the project wait for such a transaction. If its client stops between two
+ * statements, Postgres ends the transaction after this time.
+ */
+const beginBrief = `${beginTransaction}; set local idle_in_transaction_session_timeout = '5s'`;
+
 /** Runs `work` on one connection, and commits all of it or nothing. */
 export function inTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
-  return onConnection(pool, 'commit', work);
+  return onConnection(pool, { begin: beginTransaction, end: 'commit' }, work);
+}
+
+/** The same for `work` that locks a project or a flow. */
+export function inBriefTransaction<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
+  return onConnection(pool, { begin: beginBrief, end: 'commit' }, work);
 }
 
 /** Runs `work` and rolls it back in any case; returns its result. */
 export function inDryRun<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
-  return onConnection(pool, 'rollback', work);
+  return onConnection(pool, { begin: beginBrief, end: 'rollback' }, work);
 }
 
 async function onConnection<T>(
   pool: Pool,
-  end: 'commit' | 'rollback',
+  { begin, end }: { begin: string; end: 'commit' | 'rollback' },
   work: (db: Db) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query(beginTransaction);
+    await client.query(begin);
     const result = await work(client);
     await client.query(end);
     client.release();

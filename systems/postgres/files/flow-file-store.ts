@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
+import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
   addInputFiles,
   type InputFiles,
@@ -15,10 +15,10 @@ export function createFlowFileStore(pool: Pool) {
     find: (flowId: string, path: string) => findFlowFile(pool, flowId, path),
     /** Whether the files could be added now; changes nothing. */
     check: (flowId: string, files: InputFiles) =>
-      inTransaction(pool, (db) => planFlowUpdate(db, flowId, files)),
+      inDryRun(pool, (db) => planFlowUpdate(db, flowId, files)),
     /** Adds the files to the run, and those with the scope `flow` to its flow. Safe to repeat. */
     add: (run: InputFileTarget, files: InputFiles) =>
-      inTransaction(pool, (db) => addInputFiles(db, run, files)),
+      inBriefTransaction(pool, (db) => addInputFiles(db, run, files)),
   };
 }
 

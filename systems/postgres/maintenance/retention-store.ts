@@ -46,12 +46,14 @@ export interface BlobPage {
   last: string;
 }
 
+/** Skips a key that an admission replaces: the keys locked here are of several projects. */
 async function purgeExpiredKeys(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (project_id, key) in (
        select project_id, key from idempotency_keys
        where expires_at < db_clock() order by expires_at limit $1
-     ) and expires_at < db_clock()`,
+       for update skip locked
+     )`,
     [limits.retention.batchRows],
   );
   return rowCount ?? 0;

@@ -1,7 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run, Usage } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inDryRun, inTransaction } from '../client/transaction.ts';
+import { inBriefTransaction, inDryRun, inTransaction } from '../client/transaction.ts';
 import {
   type FileConflict,
   FileConflictError,
@@ -118,7 +118,7 @@ function storeWithFiles(
   message: NewMessage,
   { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
 ): Promise<StoredMessage | FileConflict> {
-  const stored = inTransaction(pool, async (db) => {
+  const stored = inBriefTransaction(pool, async (db) => {
     const answer = await storeMessage(db, message, hostStaleMs);
     if (answer.outcome !== 'stored') return answer;
     const updated = await updateFlowFiles(db, flowId, input);

@@ -5,7 +5,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
-import { inDryRun, inTransaction } from '../../../../systems/postgres/client/transaction.ts';
+import {
+  inBriefTransaction,
+  inDryRun,
+  inTransaction,
+} from '../../../../systems/postgres/client/transaction.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { migrate } from '../../../../systems/postgres/schema/migrate.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
@@ -35,7 +39,7 @@ const readCommitted = [{ level: 'read committed' }];
 test('every statement of the service is read committed, in a transaction or not', async () => {
   const { rows } = await pool.query(level);
   expect(rows).toEqual(readCommitted);
-  for (const run of [inTransaction, inDryRun]) {
+  for (const run of [inTransaction, inBriefTransaction, inDryRun]) {
     expect((await run(pool, (db) => db.query(level))).rows).toEqual(readCommitted);
   }
 });
@@ -44,7 +48,7 @@ test('a transaction states its level, also on a connection whose default is anot
   const plain = new pg.Pool({ connectionString: database.url });
   try {
     expect((await plain.query(level)).rows).toEqual([{ level: 'repeatable read' }]);
-    for (const run of [inTransaction, inDryRun]) {
+    for (const run of [inTransaction, inBriefTransaction, inDryRun]) {
       expect((await run(plain, (db) => db.query(level))).rows).toEqual(readCommitted);
     }
   } finally {

@@ -1,6 +1,8 @@
 -- Admits a run, or says why not. `request` has the run's columns by name, and the fields declared
 -- first below. Every statement has its own snapshot, taken after the preceding lock was granted.
--- The locks are taken in the order of all callers: the project, the flow, placement.
+-- The locks are taken in the order of all callers: the project, the flow, placement. Without
+-- `places_run` the run gets no host; a transaction with further statements calls claim_slot after
+-- its commit.
 create or replace function admit_run(request jsonb)
 returns table (
   outcome text, reason text, "limit" integer, current integer, last_seq bigint, run runs
@@ -12,6 +14,7 @@ declare
   host_stale_after constant interval := request ->> 'host_stale_after';
   merges_mcp_servers constant boolean := request ->> 'merges_mcp_servers';
   supplies_files constant boolean := request ->> 'supplies_files';
+  places_run constant boolean := request ->> 'places_run';
   config_sealed constant bytea := request ->> 'config_sealed';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
@@ -21,6 +24,7 @@ declare
   is_reconciling boolean;
   lacks_inputs boolean;
 begin
+  perform assert_read_committed();
   select * into project from projects p where p.id = input.project_id for no key update;
   if not found then
     raise exception 'no project %', input.project_id using errcode = 'no_data_found';
@@ -41,6 +45,10 @@ begin
       return next;
       return;
     end if;
+    -- An expired key is replaced below, and nothing waits for a lock after placement is locked.
+    perform from idempotency_keys k
+      where k.project_id = input.project_id and k.key = workflow_key(idempotency_key)
+      for no key update;
   end if;
 
   outcome := 'rejected';
@@ -101,7 +109,9 @@ begin
     ) s(name)
     order by 1
   );
-  perform lock_placement();
+  if places_run then
+    perform lock_placement();
+  end if;
   insert into runs as r (
     id, flow_id, project_id, trigger_type, name, labels, prompt, partial_messages, callback_url,
     webhook_state, key_id, key_name, key_created_by, mcp_server_names, timeout_seconds,
@@ -117,7 +127,8 @@ begin
     coalesce(input.model, flow.model), coalesce(input.max_turns, flow.max_turns),
     coalesce(input.max_budget_usd, flow.max_budget_usd),
     input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
-    input.files_version, at, pick_host(project.id, flow.runner, host_stale_after, at),
+    input.files_version, at,
+    case when places_run then pick_host(project.id, flow.runner, host_stale_after, at) end,
     run_workflow_id(project.id, input.id, idempotency_key, at)
   ) returning r.* into run;
   insert into run_logs (run_id) values (run.id);

@@ -5,6 +5,7 @@
 -- log. A run that may have been started, and one whose flow is bound to its host, stays. A run also
 -- stays if its host is live and no other one has a free slot. A second call returns what the first
 -- one assigned. `host_id` is null while every host is full, and if the run has ended without one.
+-- Call it as the only statement of a transaction, because all projects share the placement lock.
 create or replace function claim_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
 )
@@ -19,13 +20,14 @@ begin
     for no key update;
   -- The log before the run, as every writer of a log does.
   perform from run_logs l where l.run_id = p_run_id for update;
-  perform lock_placement();
   select * into run from runs r where r.id = p_run_id for no key update;
   select f.runner into pinned_host from flows f where f.id = run.flow_id;
   if run.ended_at is null and run.host_id is null then
+    perform lock_placement();
     update runs r set host_id = pick_host(run.project_id, pinned_host, p_stale_after, db_clock())
       where r.id = p_run_id returning r.* into run;
   elsif run.generation <= p_after_generation and pinned_host is null and is_unstarted(run) then
+    perform lock_placement();
     other_host := pick_host(run.project_id, null, p_stale_after, db_clock(), run.host_id);
     if other_host is not null or not exists (
       select from hosts h where h.id = run.host_id and is_live(h, db_clock() - p_stale_after)

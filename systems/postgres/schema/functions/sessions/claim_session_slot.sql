@@ -1,5 +1,6 @@
 -- Settles the generation and the host of a session's next sandbox. `p_after_generation` is the last
 -- one that the workflow knows has ended, so a second call returns what the first one settled.
+-- Call it as the only statement of a transaction, because all projects share the placement lock.
 create or replace function claim_session_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
 )
@@ -14,8 +15,9 @@ begin
     for no key update;
   -- The log before the run, as every writer of a log does.
   perform from run_logs l where l.run_id = p_run_id for update;
-  perform lock_placement();
   select * into run from runs r where r.id = p_run_id for no key update;
+  select s.last_host_id into last_host from sessions s where s.run_id = p_run_id
+    for no key update;
   if run.end_cause is not null then
     outcome := 'ended';
     return next;
@@ -38,7 +40,7 @@ begin
       set lease_token = l.lease_token + 1, lease_owner = null, lease_expires_at = null
       where l.run_id = p_run_id and l.lease_owner is not null;
     select f.runner into pinned_host from flows f where f.id = run.flow_id;
-    select s.last_host_id into last_host from sessions s where s.run_id = p_run_id;
+    perform lock_placement();
     if last_host is not null and (pinned_host is null or pinned_host = last_host) then
       run.host_id := pick_host(run.project_id, last_host, p_stale_after, db_clock());
     end if;
