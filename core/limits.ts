@@ -128,7 +128,8 @@ export const limits = {
   hostRpc: {
     /** How often both sides of a host RPC poll, in case a notification is lost. */
     pollMs: 1 * secondMs,
-    concurrency: 16,
+    /** Calls that a host executes at a time, for all projects. */
+    slots: 16,
     /** How long the API waits for a host to store or write files. */
     filesTimeoutMs: 10 * secondMs,
   },

@@ -25,7 +25,7 @@ export async function fetchFile(
   const hostId = activeHostOf(run);
   if (hostId === null) return deps.files.find(run.runId, path);
   const response = await deps.hostRpc.call(
-    { hostId, runId: run.runId, kind: 'store_file', payload: { path } },
+    { ...targetOf(run, hostId), kind: 'store_file', payload: { path } },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();
@@ -60,7 +60,9 @@ export async function syncFiles(deps: HostFileDeps, run: Run): Promise<void> {
   const hostId = activeHostOf(run);
   if (hostId === null) return;
   await deps.hostRpc.call(
-    { hostId, runId: run.runId, kind: 'store_files', payload: {} },
+    { ...targetOf(run, hostId), kind: 'store_files', payload: {} },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
 }
+
+const targetOf = ({ projectId, runId }: Run, hostId: string) => ({ hostId, projectId, runId });

@@ -10,6 +10,7 @@ import type { Notifications } from '../../systems/redis/notifications.ts';
 
 export interface HostRpcRequest<K extends HostCallKind> {
   hostId: string;
+  projectId: string;
   runId: string;
   kind: K;
   payload: HostCallPayload<K>;
@@ -35,13 +36,13 @@ interface HostRpcDeps {
 
 export function createHostRpc({ store, notifications, newId }: HostRpcDeps): HostRpc {
   return {
-    async call({ hostId, runId, kind, payload }, { timeoutMs }) {
+    async call({ hostId, projectId, runId, kind, payload }, { timeoutMs }) {
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const notifier = createNotifier();
       const unsubscribe = notifications.subscribe(responseChannel(requestId), notifier.notify);
       try {
-        const request = { requestId, runId, kind, payload: JSON.stringify(payload) };
+        const request = { requestId, projectId, runId, kind, payload: JSON.stringify(payload) };
         await store.open({ ...request, hostId, ttlMs: timeoutMs });
         notifications.notify(hostChannel(hostId));
         const result = (await pollResult()) ?? (await store.withdraw(requestId));

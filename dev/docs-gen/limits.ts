@@ -90,6 +90,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'the rest is not stored, and listed in `files.skipped`',
   ],
   [
+    'Calls to the host of an active run: files, answers',
+    `${limits.hostRpc.slots} at a time per host; a project may start one while it holds fewer slots than are free`,
+    `the call waits; after ${time(limits.hostRpc.filesTimeoutMs)} 503, or the files stored before`,
+  ],
+  [
     'Control requests of a sandbox to its worker',
     `${limits.control.perSecond} per second after a burst of ${limits.control.burst}; ${limits.control.requestsMax} at a time, one of them a long poll`,
     '429 or 503; the sandbox retries',

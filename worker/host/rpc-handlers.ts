@@ -6,7 +6,7 @@ export function fileHandlers({
 }: Pick<Supervisor, 'files'>): Pick<RpcHandlers, 'store_file' | 'store_files' | 'write_files'> {
   return {
     store_file: ({ path }, { runId }) => files.store(runId, path),
-    store_files: (_payload, { runId }) => files.storeAll(runId),
+    store_files: (_payload, { runId, signal }) => files.storeAll(runId, signal),
     write_files: (payload, { runId }) => files.write(runId, payload.files),
   };
 }

@@ -1,6 +1,7 @@
 // Serves the API's calls to this host. A request is a row that remains until it has a result. If
 // the process dies in between, the request is handled again, so handlers are safe to repeat. A
-// handler that throws is called again at the next poll, until the request expires.
+// handler that throws is called again after a while, until the request expires. Identical requests
+// that are open when a handler is called share its result.
 
 import type { Logger } from 'pino';
 import type { RunLogContext } from '../../activities/sanitize-errors.ts';
@@ -13,15 +14,20 @@ import {
 } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
-import type { HostRpcRow, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
+import { sleep } from '../../lib/async/sleep.ts';
+import type { HostCall, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
+import { createRpcSlots, pacedKind, type RpcSlots } from './rpc-slots.ts';
+
+interface CallContext {
+  runId: string;
+  /** Aborted when the API no longer waits for the result. */
+  signal: AbortSignal;
+}
 
 /** One handler per kind. It may be called twice for one request, even concurrently. */
 export type RpcHandlers = {
-  [K in HostCallKind]: (
-    payload: HostCallPayload<K>,
-    of: { runId: string },
-  ) => Promise<HostCallResult<K>>;
+  [K in HostCallKind]: (payload: HostCallPayload<K>, of: CallContext) => Promise<HostCallResult<K>>;
 };
 
 interface HostRpcDeps {
@@ -40,28 +46,26 @@ export async function serveHostRpc(deps: HostRpcDeps, signal: AbortSignal): Prom
   const notifier = createNotifier();
   const removeExpired = createExpiry(deps);
   const unsubscribe = deps.notifications.subscribe(hostChannel(deps.hostId), notifier.notify);
-  const underWay = new Map<string, Promise<void>>();
+  const slots = createRpcSlots(limits.hostRpc.slots, notifier.notify);
   while (!signal.aborted) {
     await removeExpired();
-    const open = await fetchPending(deps);
-    for (const request of open) {
-      if (underWay.size >= limits.hostRpc.concurrency) break;
-      if (underWay.has(request.requestId)) continue;
-      const handled = handle(deps, request).finally(() => {
-        underWay.delete(request.requestId);
-        if (underWay.size === limits.hostRpc.concurrency - 1) notifier.notify(); // others may have waited
-      });
-      underWay.set(request.requestId, handled);
+    for (const call of await fetchPending(deps, slots)) {
+      slots.start(call, () => handle(deps, call, signal));
     }
     await notifier.waitAtMost(limits.hostRpc.pollMs, signal);
   }
   unsubscribe();
-  await Promise.all(underWay.values());
+  await slots.drain();
 }
 
-async function fetchPending({ hostId, store, logger }: HostRpcDeps): Promise<HostRpcRow[]> {
+async function fetchPending(
+  { hostId, store, logger }: HostRpcDeps,
+  slots: RpcSlots,
+): Promise<HostCall[]> {
+  const paced = { kind: pacedKind, runIds: slots.pacedRuns() };
   try {
-    return await store.listOpen(hostId, 2 * limits.hostRpc.concurrency);
+    const limit = limits.hostRpc.slots;
+    return await store.listOpen({ hostId, served: slots.served(), paced, limit });
   } catch (err) {
     logger.warn({ err }, 'host_rpc_poll_failed');
     return [];
@@ -81,26 +85,30 @@ function createExpiry({ store, logger }: HostRpcDeps): () => Promise<void> {
 }
 
 /** Never rejects. */
-async function handle(deps: HostRpcDeps, request: HostRpcRow): Promise<void> {
-  const { requestId, runId, kind } = request;
+async function handle(deps: HostRpcDeps, call: HostCall, stopping: AbortSignal): Promise<void> {
+  const { requestIds, runId, kind, leftMs } = call;
+  const expired = AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)));
   try {
-    const result = await callHandler(deps.handlers, request);
-    await deps.store.setResult(requestId, JSON.stringify(result));
-    deps.notifications.notify(responseChannel(requestId));
+    const result = await callHandler(deps.handlers, call, expired);
+    await deps.store.setResult(requestIds, JSON.stringify(result));
+    for (const requestId of requestIds) deps.notifications.notify(responseChannel(requestId));
   } catch (err) {
-    deps.logger.warn({ err, kind, ...(await deps.runLogContext(runId)) }, 'host_rpc_failed');
+    const event = expired.aborted ? 'host_rpc_expired' : 'host_rpc_failed';
+    deps.logger.warn({ err, kind, ...(await deps.runLogContext(runId)) }, event);
+    await sleep(limits.hostRpc.pollMs, stopping);
   }
 }
 
 function callHandler(
   handlers: RpcHandlers,
-  { runId, kind, payload }: HostRpcRow,
+  { runId, kind, payload }: HostCall,
+  signal: AbortSignal,
 ): Promise<unknown> {
   if (!Object.hasOwn(handlers, kind)) throw new Error(`this host has no handler for ${kind}`);
   // The API has written the payload for this kind.
   const handler = handlers[kind as HostCallKind] as (
     payload: unknown,
-    of: { runId: string },
+    of: CallContext,
   ) => Promise<unknown>;
-  return handler(JSON.parse(payload), { runId });
+  return handler(JSON.parse(payload), { runId, signal });
 }

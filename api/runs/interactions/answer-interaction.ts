@@ -88,11 +88,12 @@ const quoted = (text: string): string =>
 /** The answer is stored: an unreachable host reads it when it is back. */
 async function notifyHost(
   { hostRpc }: Pick<ApiDeps, 'hostRpc'>,
-  { runId, hostId, endedAt }: Run,
+  { projectId, runId, hostId, endedAt }: Run,
   { outcome }: StoredInteraction,
 ): Promise<string> {
   if (hostId === null || endedAt !== null || outcome !== null) return 'not_needed';
-  const request = { hostId, runId, kind: 'answer_interaction', payload: {} } as const;
+  const target = { hostId, projectId, runId };
+  const request = { ...target, kind: 'answer_interaction', payload: {} } as const;
   const response = await hostRpc.call(request, { timeoutMs: limits.interaction.deliveryTimeoutMs });
   return response.outcome;
 }

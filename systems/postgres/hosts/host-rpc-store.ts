@@ -3,12 +3,29 @@
 
 import type { Db, Pool } from '../client/pool.ts';
 
-export interface HostRpcRow {
+interface HostRpcRow {
   requestId: string;
+  projectId: string;
   runId: string;
   kind: string;
   /** JSON text. */
   payload: string;
+}
+
+/** Identical requests, which one execution serves. */
+export interface HostCall extends Omit<HostRpcRow, 'requestId'> {
+  requestIds: string[];
+  /** Until the last of the requests expires. */
+  leftMs: number;
+}
+
+interface OpenCallsQuery {
+  hostId: string;
+  /** Requests that are being served. */
+  served: string[];
+  /** A kind of calls that have to wait, and the runs for which they have to. */
+  paced: { kind: string; runIds: string[] };
+  limit: number;
 }
 
 export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
@@ -21,12 +38,12 @@ export function createHostRpcStore(pool: Pool) {
     /** Deletes the request; returns the result if there is one after all. */
     withdraw: (requestId: string) => withdraw(pool, requestId),
     /**
-     * Requests without a result, the oldest first. A host that died while it served one finds it
-     * again.
+     * Calls without a result: of each project the oldest, then of each the second, and so on. A
+     * host that died while it served one finds it again.
      */
-    listOpen: (hostId: string, limit: number) => listOpen(pool, hostId, limit),
-    /** The first result counts. Has no effect once the request is gone. */
-    setResult: (requestId: string, result: string) => setResult(pool, requestId, result),
+    listOpen: (query: OpenCallsQuery) => listOpen(pool, query),
+    /** The first result counts. Has no effect on requests that are gone. */
+    setResult: (requestIds: string[], result: string) => setResult(pool, requestIds, result),
     /** Deletes expired requests. */
     removeExpired: () => removeExpired(pool),
   };
@@ -37,11 +54,12 @@ async function insert(
   request: HostRpcRow & { hostId: string; ttlMs: number },
 ): Promise<void> {
   await db.query(
-    `insert into host_rpc_requests (id, host_id, run_id, kind, payload, expires_at)
-     values ($1, $2, $3, $4, $5, db_clock() + $6::interval)`,
+    `insert into host_rpc_requests (id, host_id, project_id, run_id, kind, payload, expires_at)
+     values ($1, $2, $3, $4, $5, $6, db_clock() + $7::interval)`,
     [
       request.requestId,
       request.hostId,
+      request.projectId,
       request.runId,
       request.kind,
       request.payload,
@@ -63,19 +81,28 @@ async function withdraw(db: Db, requestId: string): Promise<string | null> {
   return rows[0]?.result ?? null;
 }
 
-async function listOpen(db: Db, hostId: string, limit: number): Promise<HostRpcRow[]> {
-  const { rows } = await db.query<HostRpcRow>(
-    `select id as "requestId", run_id as "runId", kind, payload from host_rpc_requests
+async function listOpen(
+  db: Db,
+  { hostId, served, paced, limit }: OpenCallsQuery,
+): Promise<HostCall[]> {
+  const { rows } = await db.query<HostCall>(
+    `select array_agg(id) as "requestIds", project_id as "projectId", run_id as "runId", kind,
+       payload, date_part('epoch', max(expires_at) - db_clock()) * 1000 as "leftMs"
+     from host_rpc_requests
      where host_id = $1 and result is null and expires_at > db_clock()
-     order by expires_at, id limit $2`,
-    [hostId, limit],
+       and id <> all ($2) and not (kind = $3 and run_id = any ($4))
+     group by project_id, run_id, kind, payload
+     order by row_number() over (partition by project_id order by min(expires_at), run_id),
+       min(expires_at)
+     limit $5`,
+    [hostId, served, paced.kind, paced.runIds, limit],
   );
   return rows;
 }
 
-async function setResult(db: Db, requestId: string, result: string): Promise<void> {
-  const text = 'update host_rpc_requests set result = $2 where id = $1 and result is null';
-  await db.query(text, [requestId, result]);
+async function setResult(db: Db, requestIds: string[], result: string): Promise<void> {
+  const text = 'update host_rpc_requests set result = $2 where id = any ($1) and result is null';
+  await db.query(text, [requestIds, result]);
 }
 
 async function removeExpired(db: Db): Promise<void> {

@@ -243,6 +243,8 @@ create table runs (
   offline_model boolean not null default false,
   -- what the snapshot left out, and why; JSON text
   snapshot text,
+  -- of the stored files, links and folders; storing the same again changes nothing
+  tree_digest bytea,
   -- of an ended run: the final state of the working directory is not stored, and its host retries
   has_unstored_files boolean not null default false,
   -- set by retention, also when there was nothing to delete
@@ -593,6 +595,7 @@ create index session_transcripts_of_blob on session_transcripts (sha256);
 create table host_rpc_requests (
   id uuid primary key,
   host_id text not null,
+  project_id text not null,
   run_id uuid not null,
   kind text not null,
   -- JSON text

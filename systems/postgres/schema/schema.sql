@@ -57,6 +57,7 @@ CREATE TABLE public.runs (
     webhook_redelivery_claimed_at timestamp with time zone,
     offline_model boolean DEFAULT false NOT NULL,
     snapshot text,
+    tree_digest bytea,
     has_unstored_files boolean DEFAULT false NOT NULL,
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
@@ -210,6 +211,7 @@ CREATE TABLE public.host_leases (
 CREATE TABLE public.host_rpc_requests (
     id uuid NOT NULL,
     host_id text NOT NULL,
+    project_id text NOT NULL,
     run_id uuid NOT NULL,
     kind text NOT NULL,
     payload text NOT NULL,

@@ -5,6 +5,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
 
+type SavedFolders = Pick<SandboxFolders, 'workspace' | 'config'>;
 type SaveDeps = Pick<SandboxDeps, 'blobs' | 'runs' | 'turns' | 'frameStream' | 'now'>;
 
 /** The agent's folder for its conversations. */
@@ -19,12 +20,14 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
 export async function saveSession(
   { blobs, turns, ...deps }: SaveDeps,
   ref: SandboxLease,
-  folders: Pick<SandboxFolders, 'workspace' | 'config'>,
+  { folders, signal }: { folders: SavedFolders; signal: AbortSignal | undefined },
 ): Promise<void> {
+  signal?.throwIfAborted();
   const at = await turns.clock();
-  const workspace = await storeContents(blobs, folders.workspace);
+  const until = signal && { signal };
+  const workspace = await storeContents(blobs, folders.workspace, until);
   if (workspace === null) return; // removed
-  const transcript = await storeContents(blobs, transcriptsOf(folders));
+  const transcript = await storeContents(blobs, transcriptsOf(folders), until);
   failpoint('workspace.stored');
   const { snapshot } = workspace;
   const state = { at, workspace: snapshot, transcript: transcript?.snapshot ?? null };
@@ -36,23 +39,27 @@ export async function saveSession(
 export interface SaveQueue {
   /** Saves in the background. A failed save is made up for at the sandbox's end. */
   scheduleSave(): void;
-  /** Saves after any save in progress. */
-  save(): Promise<void>;
+  /** Saves after any save in progress. Rejects at the signal. */
+  save(signal?: AbortSignal): Promise<void>;
 }
 
-/** Saves one at a time, so that the last one to read is the last one to store. */
+/**
+ * Saves one at a time, so that the last one to read is the last one to store. A scheduled save is
+ * not left to one that a signal may stop.
+ */
 export function createSaveQueue(
-  save: () => Promise<void>,
+  save: (signal?: AbortSignal) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): SaveQueue {
   let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  let certain = 0;
 
-  function queue(): Promise<void> {
-    waiting += 1;
+  function queue(signal?: AbortSignal): Promise<void> {
+    const weight = signal === undefined ? 1 : 0;
+    certain += weight;
     const queued = last.then(() => {
-      waiting -= 1;
-      return save();
+      certain -= weight;
+      return save(signal);
     });
     last = queued.catch(() => undefined);
     return queued;
@@ -60,7 +67,7 @@ export function createSaveQueue(
 
   return {
     scheduleSave() {
-      if (waiting === 0) void queue().catch(onFailure);
+      if (certain === 0) void queue().catch(onFailure);
     },
     save: queue,
   };

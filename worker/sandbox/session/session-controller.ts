@@ -22,8 +22,8 @@ export interface SessionController {
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   resume(): Promise<void>;
-  /** Stores what the next sandbox needs, as it is now. */
-  save(): Promise<void>;
+  /** Stores what the next sandbox needs, as it is now. Rejects at the signal. */
+  save(signal: AbortSignal): Promise<void>;
   /** Resolves with its end, once everything that the next sandbox needs is stored. */
   awaitExitAndSave(): Promise<RunEnd>;
 }
@@ -45,7 +45,7 @@ export function createSessionController(
   const lease = { ...ref, token: context.lease.token };
   const pauser = createPauser(deps, context, { session, ownership });
   const saver = createSaveQueue(
-    () => deps.withFilesLock(ref.runId, () => saveSession(deps, lease, folders)),
+    (signal) => deps.withFilesLock(ref.runId, () => saveSession(deps, lease, { folders, signal })),
     (err) => logger.warn({ err }, 'session_save_failed'),
   );
   const { tail } = output;
@@ -71,7 +71,7 @@ export function createSessionController(
       void context.exit.exited.then(unsubscribe);
       // A terminated sandbox is not followed by another: its cause is recorded before the release.
       const exit = await awaitExitAndDrain(context, { output, ownership, recorded });
-      await retryUntilAborted(saver.save, ownership.retry);
+      await retryUntilAborted(() => saver.save(), ownership.retry);
       const { runId, generation } = ref;
       const end = resolveEnd({ exit, turn: context.turns.last() });
       const releaseSandbox = () => deps.turns.releaseSandbox(runId, generation, errorOf(end));

@@ -14,6 +14,14 @@ const maxEntries = 500_000;
 const linkTargetMaxBytes = 1_024;
 const specialBits = 'stored without its setuid, setgid or sticky bit';
 
+const walkOptions = { maxDepth, maxEntries, heavy: 'last' } as const;
+
+interface ReadTreeOptions {
+  maxFiles: number;
+  skipped: SkippedList;
+  signal?: AbortSignal;
+}
+
 type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Promise<unknown>;
 
 /**
@@ -22,7 +30,7 @@ type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Prom
  */
 export async function readTree(
   root: string,
-  { maxFiles, skipped }: { maxFiles: number; skipped: SkippedList },
+  { maxFiles, skipped, ...until }: ReadTreeOptions,
 ): Promise<Snapshot> {
   const tree: Snapshot = { files: [], links: [], folders: [], changed: [] };
   const hashFile = createFileHasher(root, limits.snapshot.maxBytes);
@@ -46,7 +54,7 @@ export async function readTree(
     tree.folders.push({ path, mode: modeOf(stats), modifiedAt: modifiedAtOf(stats) });
   };
 
-  for await (const found of walkWorkspace(root, { maxDepth, maxEntries, heavy: 'last' })) {
+  for await (const found of walkWorkspace(root, { ...walkOptions, ...until })) {
     const reason = skipReason(found, tree, maxFiles);
     if (reason !== null) skipped.add(found.path, reason);
     else if (found.kind === 'file') await addFile(found);

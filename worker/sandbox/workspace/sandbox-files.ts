@@ -1,5 +1,4 @@
 import type { HostCallPayload, HostCallResult, InputFile } from '../../../core/hosts/host-rpc.ts';
-import { coalesce } from '../../../lib/async/coalesce.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SandboxLease, SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
@@ -7,7 +6,6 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import type { WritePendingFiles } from '../session/run-turn.ts';
-import type { SessionController } from '../session/session-controller.ts';
 import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
 import { type UnwritableFile, type Written, writeFiles } from './write-files.ts';
@@ -15,7 +13,8 @@ import { type UnwritableFile, type Written, writeFiles } from './write-files.ts'
 /** Operations on the files of a sandbox whose agent may be working in them. */
 export interface SandboxFiles {
   store(runId: string, path: string): Promise<HostCallResult<'store_file'>>;
-  storeAll(runId: string): Promise<HostCallResult<'store_files'>>;
+  /** At the signal it stops between two files; the files stored before remain. */
+  storeAll(runId: string, signal: AbortSignal): Promise<HostCallResult<'store_files'>>;
   write(
     runId: string,
     files: HostCallPayload<'write_files'>['files'],
@@ -38,23 +37,13 @@ export function createSandboxFiles(
     const sandbox = sandboxes.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const snapshot = (ref: SnapshotRef) => snapshotWorkspace(deps, { ref, root: rootOf(ref) });
-
-  const storeAll = coalesce(async (runId): Promise<HostCallResult<'store_files'>> => {
-    const session = sandboxes.findByRun(runId)?.session ?? null;
-    if (session !== null) return storeSession(runId, session);
-    return deps.withFilesLock(runId, async () => {
-      const lease = liveLease(runId);
-      if (lease === null) return { outcome: 'gone' };
-      await snapshot(lease);
-      return { outcome: 'stored' };
-    });
-  });
+  const snapshot = (ref: SnapshotRef, signal?: AbortSignal) =>
+    snapshotWorkspace(deps, { ref, root: rootOf(ref), ...(signal && { signal }) });
 
   /** With its conversation, because its next sandbox starts with both. */
   async function storeSession(
     runId: string,
-    { save }: Pick<SessionController, 'save'>,
+    save: () => Promise<void>,
   ): Promise<HostCallResult<'store_files'>> {
     if (liveLease(runId) === null) return { outcome: 'gone' };
     await save();
@@ -62,7 +51,16 @@ export function createSandboxFiles(
   }
 
   return {
-    storeAll,
+    async storeAll(runId, signal) {
+      const session = sandboxes.findByRun(runId)?.session ?? null;
+      if (session !== null) return storeSession(runId, () => session.save(signal));
+      return deps.withFilesLock(runId, async () => {
+        const lease = liveLease(runId);
+        if (lease === null) return { outcome: 'gone' };
+        await snapshot(lease, signal);
+        return { outcome: 'stored' };
+      });
+    },
     writePendingFiles: (lease, messageId) =>
       mutex.runExclusive(`write/${lease.runId}`, () => writePendingFiles(deps, lease, messageId)),
     snapshot: (ref) => deps.withFilesLock(ref.runId, () => snapshot(ref)),

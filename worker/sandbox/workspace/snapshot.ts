@@ -30,9 +30,9 @@ interface SnapshotDeps extends RecordDeps {
  */
 export async function snapshotWorkspace(
   deps: SnapshotDeps,
-  { ref, root, maxFiles }: { ref: SnapshotRef; root: string; maxFiles?: number },
+  { ref, root, ...options }: { ref: SnapshotRef; root: string } & ReadOptions,
 ): Promise<{ files: number; skipped: number }> {
-  const found = await storeContents(deps.blobs, root, maxFiles);
+  const found = await storeContents(deps.blobs, root, options);
   if (found === null) return { files: 0, skipped: 0 };
   failpoint('workspace.stored');
   if (!(await deps.files.replaceSnapshot(ref, found.snapshot))) return { files: 0, skipped: 0 };
@@ -45,19 +45,28 @@ interface StoredContents extends SkippedEntries {
   snapshot: Snapshot;
 }
 
+interface ReadOptions {
+  maxFiles?: number;
+  /** Checked between two files. */
+  signal?: AbortSignal;
+}
+
 /**
  * Stores the contents of a directory's files. Entries over a limit and special files are skipped,
- * counted, and listed up to a bound. Null if the directory is gone.
+ * counted, and listed up to a bound. Null if the directory is gone. Rejects at the signal; contents
+ * that are stored then remain, so a later call has less to store.
  */
 export async function storeContents(
   blobs: Blobs,
   root: string,
-  maxFiles: number = limits.snapshot.maxFiles,
+  { maxFiles = limits.snapshot.maxFiles, signal }: ReadOptions = {},
 ): Promise<StoredContents | null> {
   if (!(await isFolder(root))) return null;
   const list = createSkippedList();
-  const tree = await readTree(root, { maxFiles, skipped: list });
-  const { stored, changed: changedSince } = await storeBlobs(blobs, root, tree.files);
+  const until = signal && { signal };
+  const tree = await readTree(root, { maxFiles, skipped: list, ...until });
+  const hashed = { root, entries: tree.files, ...until };
+  const { stored, changed: changedSince } = await storeBlobs(blobs, hashed);
   const changed = [...tree.changed, ...changedSince];
   for (const path of changed) list.add(path, 'changed while it was stored');
   const { skippedCount, skipped } = list;

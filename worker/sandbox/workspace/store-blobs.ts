@@ -14,13 +14,19 @@ interface StoredBlobs {
 }
 
 type Blobs = Pick<BlobStore, 'put' | 'has'>;
+
+interface HashedFiles {
+  root: string;
+  entries: FileEntry[];
+  signal?: AbortSignal;
+}
+
 type Missing = Map<FileEntry, 'changed' | 'gone'>;
 
 /** Stores the contents of hashed files. The agent may have changed or removed them since. */
 export async function storeBlobs(
   blobs: Blobs,
-  root: string,
-  entries: FileEntry[],
+  { root, entries, signal }: HashedFiles,
 ): Promise<StoredBlobs> {
   const byContent = groupByContent(entries);
   const contents = [...byContent.keys()];
@@ -30,8 +36,10 @@ export async function storeBlobs(
     const stored = await blobs.has(hashes);
     const unstored = hashes.filter((sha256) => !stored.has(sha256)).values();
     const put = async (): Promise<void> => {
-      for (const sha256 of unstored)
+      for (const sha256 of unstored) {
+        signal?.throwIfAborted();
         await storeAny(blobs, root, { entries: byContent.get(sha256) ?? [], missing });
+      }
     };
     await Promise.all(Array.from({ length: putsAtOnce }, put));
   }

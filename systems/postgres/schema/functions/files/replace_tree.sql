@@ -1,11 +1,23 @@
 -- Replaces the stored files, links and folders of a run; the caller has locked the run. A file that
 -- keeps its previous version leaves its group of hard links. A file of the flow that the run has
--- not changed keeps its scope.
+-- not changed keeps its scope. If the same is stored already, no row of it changes.
 create or replace function replace_tree(p_run_id uuid, p_snapshot json)
 returns void language plpgsql volatile as $$
 declare
-  previous text[] := array(select previous_versions('run_files', p_run_id, p_snapshot));
+  -- Files that were added since may change the scope of others.
+  inputs text := (
+    select string_agg(concat_ws(' ', i.path, encode(i.sha256, 'hex'), i.scope), ' ' order by i.path)
+    from input_files i where i.run_id = p_run_id
+  );
+  digest bytea := sha256(convert_to(concat_ws(' ', p_snapshot::text, inputs), 'UTF8'));
+  previous text[];
 begin
+  update runs r set tree_digest = digest
+    where r.id = p_run_id and r.tree_digest is distinct from digest;
+  if not found then
+    return;
+  end if;
+  previous := array(select previous_versions('run_files', p_run_id, p_snapshot));
   delete from run_links l where l.run_id = p_run_id;
   delete from run_folders f where f.run_id = p_run_id;
   delete from run_files f where f.run_id = p_run_id and f.path <> all (previous);

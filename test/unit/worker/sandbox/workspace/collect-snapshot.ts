@@ -17,6 +17,7 @@ interface CollectedSnapshot {
 
 interface SnapshotOptions {
   maxFiles?: number;
+  signal?: AbortSignal;
   /** The hashes of contents that are stored already. */
   existing?: string[];
   onLookup?: (sha256s: string[]) => void;
@@ -25,7 +26,7 @@ interface SnapshotOptions {
 /** Takes a snapshot of `root` with stores that keep everything in memory. */
 export async function collectSnapshot(
   root: string,
-  { existing = [], onLookup, ...limit }: SnapshotOptions = {},
+  { existing = [], onLookup, ...options }: SnapshotOptions = {},
 ): Promise<CollectedSnapshot> {
   const contents = new Map<string, Buffer>();
   let snapshot = snapshotOf([]);
@@ -59,7 +60,7 @@ export async function collectSnapshot(
     now: () => new Date(),
   };
   const ref = { runId: 'run-1', generation: 1 };
-  const result = await snapshotWorkspace(deps, { ref, root, ...limit });
+  const result = await snapshotWorkspace(deps, { ref, root, ...options });
   return { snapshot, entries: snapshot.files, contents, omitted, result, notified };
 }
 

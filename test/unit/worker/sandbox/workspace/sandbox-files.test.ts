@@ -63,7 +63,8 @@ test('the files of a session are stored with its conversation', async () => {
   // the only members that are used
   const sandboxes = { findByRun: () => sandbox as unknown as SupervisedSandbox };
   const files = createSandboxFiles({} as SandboxDeps, sandboxes, createKeyedMutex());
-  expect(await files.storeAll(ref.runId)).toEqual({ outcome: 'stored' });
+  const { signal } = new AbortController();
+  expect(await files.storeAll(ref.runId, signal)).toEqual({ outcome: 'stored' });
   expect(stored).toEqual([ref.runId]);
 });
 

@@ -35,6 +35,18 @@ test('omits a file that is being written by the service', async () => {
   expect(entries.map(({ path }) => path).sort()).toEqual(['a.txt', `deep/${part}ly`]);
 });
 
+test('stops at its signal while it reads the files and while it stores their contents', async () => {
+  put('a.txt', 'a');
+  const isAborted = { signal: AbortSignal.abort(new Error('too late')) };
+  await expect(collectSnapshot(root, isAborted)).rejects.toThrow('too late');
+  const stopping = new AbortController();
+  const afterReading = {
+    signal: stopping.signal,
+    onLookup: () => stopping.abort(new Error('too late')),
+  };
+  await expect(collectSnapshot(root, afterReading)).rejects.toThrow('too late');
+});
+
 test('stores every file with its content, mode and path, and equal content once', async () => {
   put('a.txt', 'same');
   put('deep/er/b.txt', 'same');
