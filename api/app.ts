@@ -9,7 +9,7 @@ import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
-import { installJsonBody } from './http/bodies/json-body.ts';
+import { installBodies } from './http/bodies/bodies.ts';
 import { installCors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
@@ -27,7 +27,6 @@ import { installRequestLog } from './http/request-log.ts';
 import { installRequestMetrics } from './http/request-metrics.ts';
 import { installRouteTable } from './http/route-table.ts';
 import { validatorCompiler } from './http/validation.ts';
-import { installWriteDeadline } from './http/write-deadline.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
@@ -87,8 +86,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   installRateLimit(app, deps.rateLimiter);
   handleUnknownPaths(app);
   checkPathIds(app);
-  installJsonBody(app);
-  installWriteDeadline(app);
+  installBodies(app);
 
   await registerOpenApi(app, deps.publicUrl);
   triggerRun(app, deps, startRun);
@@ -140,7 +138,11 @@ function createServer({ logger, metrics, now, newId, ...deps }: ApiDeps): App {
     trustProxy: deps.isTrustedProxy,
     bodyLimit: limits.http.smallBodyMaxBytes,
     requestTimeout: limits.http.requestTimeoutMs,
-    http: { headersTimeout: limits.http.headersTimeoutMs, ...nodeHttpOptions },
+    http: {
+      headersTimeout: limits.http.headersTimeoutMs,
+      connectionsCheckingInterval: limits.http.timeoutCheckMs,
+      ...nodeHttpOptions,
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.file.pathMaxBytes * 3 },

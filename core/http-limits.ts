@@ -16,8 +16,23 @@ export const httpLimits = {
   bodyBudget: { maxBytes: 120 * miB, ownerMaxBytes: 80 * miB, waitMs: 10 * secondMs },
   /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
   json: { depthMax: 64, valuesMax: 100_000 },
-  requestTimeoutMs: 30 * secondMs,
   headersTimeoutMs: 15 * secondMs,
+  /** Of a whole request. No body that keeps `bodyPace` takes so long, even if it waits unread. */
+  requestTimeoutMs: 15 * 60 * secondMs,
+  /** How often connections are compared with the two timeouts. */
+  timeoutCheckMs: 5 * secondMs,
+  /**
+   * How fast a body must arrive: never silent for `stallMs`, and at the minimum rate on average
+   * after `graceMs`. An uplink of 1 Mbit/s is almost twice as fast.
+   */
+  bodyPace: {
+    checkMs: 1 * secondMs,
+    stallMs: 10 * secondMs,
+    graceMs: 30 * secondMs,
+    minBytesPerSecond: 64 * kiB,
+  },
+  /** How long a client has to close its connection after the service has rejected its request. */
+  closeTimeoutMs: 2 * secondMs,
   connectionsMax: 10_000,
   /** A client that takes nothing of its answer for this long is disconnected. */
   stallMs: 10 * secondMs,

@@ -38,15 +38,23 @@ export function createParserErrorHandler({
     if (current === undefined) {
       const requestId = newId();
       recordUnroutedRequest({ logger, metrics }, { requestId, method: null, status, code });
-      socket.end(rawResponse(requestId, apiError, now()));
+      sendLast(socket, rawResponse(requestId, apiError, now()));
       return;
     }
     const { request } = current;
+    // The rest of a rejected body may still arrive, and must start nothing.
+    request.raw.removeAllListeners('end');
     request.errorCode = code;
     const { method, id } = request;
     metrics.answered({ method, route: routeOf(request), status, code, seconds: null });
-    socket.end(rawResponse(id, apiError, now()));
+    sendLast(socket, rawResponse(id, apiError, now()));
   };
+}
+
+/** A client that does not close its connection then is disconnected. */
+function sendLast(socket: Socket, response: string): void {
+  socket.end(response);
+  setTimeout(() => socket.destroy(), limits.http.closeTimeoutMs).unref();
 }
 
 /** The last request of a connection, until it is received completely and answered. */

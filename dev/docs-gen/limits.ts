@@ -30,6 +30,12 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ['Request body that may have files', bytes(limits.http.largeBodyMaxBytes), '413'],
   ['Body that opens or configures a session or flow', bytes(limits.http.mediumBodyMaxBytes), '413'],
   ['Any other request body', bytes(limits.http.smallBodyMaxBytes), '413'],
+  ['Headers of a request', time(limits.http.headersTimeoutMs), '408'],
+  [
+    'Time for a body',
+    `never ${time(limits.http.bodyPace.stallMs)} without a byte; ${bytes(limits.http.bodyPace.minBytesPerSecond)} per second on average after ${time(limits.http.bodyPace.graceMs)}`,
+    '408',
+  ],
   [
     'JSON in a body',
     `${limits.http.json.depthMax} levels, ${count(limits.http.json.valuesMax)} values`,
