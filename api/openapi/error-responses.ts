@@ -54,9 +54,17 @@ function errorResponse(status: number): unknown {
   const codes = Object.entries(errorStatuses).flatMap(([code, under]) =>
     (under as readonly number[]).includes(status) ? [`\`${code}\``] : [],
   );
-  const description = `${STATUS_CODES[status] ?? 'Error'}: ${codes.join(', ')}.`;
+  const title = `${STATUS_CODES[status] ?? 'Error'}: ${codes.join(', ')}.`;
+  const description = [title, causes[status] ?? []].flat().join(' ');
   return shared(description, status === 429 || status === 503 ? ['Retry-After'] : []);
 }
+
+/** What the code alone does not tell. */
+const causes: Record<number, string> = {
+  408: 'The headers stalled, or the body stalled or arrived too slowly. Nothing was started.',
+  413: 'The body is larger than this operation accepts. Only operations with files accept large bodies.',
+  503: 'A dependency is unavailable, or the process has no memory for another large body or answer.',
+};
 
 function shared(description: string, extra: HeaderName[]): unknown {
   const content = {

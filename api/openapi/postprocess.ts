@@ -61,9 +61,12 @@ function postprocessBody(body: Node): Node {
   return { ...body, required: Array.isArray(required) && required.length > 0 };
 }
 
-/** Every request body may be too large or of the wrong type. */
+/** Every request body may be too slow, too large or of the wrong type. */
 function withBodyErrors({ requestBody, responses }: Node): Node {
-  return { ...(requestBody === undefined ? {} : { 413: {}, 415: {} }), ...(responses as Node) };
+  return {
+    ...(requestBody === undefined ? {} : { 408: {}, 413: {}, 415: {} }),
+    ...(responses as Node),
+  };
 }
 
 /** OpenAPI requires a success or a default response, also for routes that never succeed. */
