@@ -14,6 +14,17 @@ export const httpLimits = {
    * as one key. While a body is parsed, it takes up to three times its size in addition.
    */
   bodyBudget: { maxBytes: 120 * miB, ownerMaxBytes: 80 * miB, waitMs: 10 * secondMs },
+  smallAnswerMaxBytes: 64 * kiB,
+  /**
+   * Memory of a process for unread answers over `smallAnswerMaxBytes`, in total and per key. An
+   * answer that waits for memory is in memory too.
+   */
+  answerBudget: {
+    maxBytes: 48 * miB,
+    ownerMaxBytes: 24 * miB,
+    waitersMaxBytes: 16 * miB,
+    waitMs: 10 * secondMs,
+  },
   /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
   json: { depthMax: 64, valuesMax: 100_000 },
   headersTimeoutMs: 15 * secondMs,

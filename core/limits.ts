@@ -15,10 +15,10 @@ export const limits = {
   page: {
     defaultItems: 50,
     maxItems: 200,
-    runsMaxBytes: 16 * miB,
+    runsMaxBytes: 4 * miB,
     logDefaultEntries: 200,
     logMaxEntries: 1_000,
-    logMaxBytes: 16 * miB,
+    logMaxBytes: 4 * miB,
   },
   text: {
     nameMaxChars: 200,

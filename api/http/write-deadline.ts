@@ -47,7 +47,7 @@ function inSlices(reply: FastifyReply, payload: unknown, onProgress: () => void)
   if (payload instanceof Readable) return streamOf(payload, onProgress);
   if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
   if (Buffer.byteLength(payload) <= sliceBytes) return payload;
-  const bytes = Buffer.from(payload);
+  const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
   reply.header('content-length', bytes.length);
   return streamOf([bytes], onProgress);
 }

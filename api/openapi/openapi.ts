@@ -5,12 +5,12 @@ import { noQuery } from '../runs/run-schema.ts';
 export function openapi(app: App): void {
   const config = { isPublic: true } as const;
   const schema = { hide: true, querystring: noQuery };
-  let text = '';
-  // The document is the same for every caller, so it is serialized once.
+  let document = Buffer.alloc(0);
+  // The document is the same for every caller, so it is serialized once, and in memory once.
   app.addHook('onReady', async () => {
-    text = JSON.stringify(app.swagger());
+    document = Buffer.from(JSON.stringify(app.swagger()));
   });
   app.get('/api/v1/openapi.json', { config, schema }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(text),
+    reply.type('application/json; charset=utf-8').send(document),
   );
 }

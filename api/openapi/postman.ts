@@ -16,8 +16,9 @@ export function postman(app: App, publicUrl: string): void {
   }));
   const config = { isPublic: true } as const;
   const schema = { hide: true, querystring: noQuery };
-  const text = JSON.stringify({ ...collection, variable });
+  // One buffer for all answers: as text, each unread one would be a copy.
+  const document = Buffer.from(JSON.stringify({ ...collection, variable }));
   app.get('/api/v1/postman.json', { config, schema }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(text),
+    reply.type('application/json; charset=utf-8').send(document),
   );
 }

@@ -75,6 +75,21 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${bytes(limits.http.bodyBudget.maxBytes)} per API process, ${bytes(limits.http.bodyBudget.ownerMaxBytes)} of them per key; operators count as one key`,
     `503 after ${time(limits.http.bodyBudget.waitMs)}`,
   ],
+  [
+    `Unread answers over ${bytes(limits.http.smallAnswerMaxBytes)} in memory`,
+    `${bytes(limits.http.answerBudget.maxBytes)} per API process, ${bytes(limits.http.answerBudget.ownerMaxBytes)} of them per key; operators count as one key`,
+    `503 after ${time(limits.http.answerBudget.waitMs)}; at once if more than ${bytes(limits.http.answerBudget.waitersMaxBytes)} wait`,
+  ],
+  [
+    'Page of a log',
+    `${bytes(limits.page.logMaxBytes)}; it ends with the frame that reaches the size`,
+    'a shorter page',
+  ],
+  [
+    'Page of runs',
+    `${bytes(limits.page.runsMaxBytes)}; it ends with the run that reaches the size`,
+    'a shorter page',
+  ],
   ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],
   [
     'Open streams',

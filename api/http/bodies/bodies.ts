@@ -1,5 +1,6 @@
 import type { App } from '../../app-types.ts';
 import { installWriteDeadline } from '../write-deadline.ts';
+import { installAnswerBudget } from './answer-budget.ts';
 import { installBodyPace } from './body-pace.ts';
 import { installJsonBody } from './json-body.ts';
 
@@ -7,5 +8,6 @@ import { installJsonBody } from './json-body.ts';
 export function installBodies(app: App): void {
   installJsonBody(app);
   installBodyPace(app);
+  installAnswerBudget(app);
   installWriteDeadline(app);
 }

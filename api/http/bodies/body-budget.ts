@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
 import { createByteBudget } from './byte-budget.ts';
+import { onAnswerEnd } from './on-answer-end.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -28,13 +29,12 @@ export function installBodyBudget(app: App, bounds = limits.http.bodyBudget): vo
     if (release === null)
       throw new ApiError('UPSTREAM_UNAVAILABLE', 'Too many large requests. Retry later.');
     request.releaseBody = release;
-    if (request.raw.socket.destroyed) release();
-    else reply.raw.once('close', release);
+    onAnswerEnd(reply, release);
   });
 }
 
 /** The key. Operators have none: all of them together have the share of one key. */
-const ownerOf = ({ caller }: FastifyRequest): string => caller?.key.keyId ?? 'operators';
+export const ownerOf = ({ caller }: FastifyRequest): string => caller?.key.keyId ?? 'operators';
 
 /**
  * Zero for a small body, and for one that is rejected unread because it is over its limit. A

@@ -2,6 +2,8 @@ interface Bounds {
   maxBytes: number;
   ownerMaxBytes: number;
   waitMs: number;
+  /** Of those that wait; without it they hold nothing while they wait. */
+  waitersMaxBytes?: number;
 }
 
 interface Waiter {
@@ -11,7 +13,10 @@ interface Waiter {
 }
 
 interface ByteBudget {
-  /** Resolves with a function that returns the bytes, or with null if `waitMs` have passed. */
+  /**
+   * Resolves with a function that returns the bytes. Null: too many bytes wait, or `waitMs` have
+   * passed.
+   */
   reserve: (owner: string, bytes: number) => Promise<(() => void) | null>;
 }
 
@@ -20,7 +25,8 @@ interface ByteBudget {
  * the order of their arrival, except that one over its owner's share is skipped. So it delays no
  * later request, but smaller ones of the same owner may overtake it until `waitMs` have passed.
  */
-export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): ByteBudget {
+export function createByteBudget(bounds: Bounds): ByteBudget {
+  const { maxBytes, ownerMaxBytes, waitMs, waitersMaxBytes = Number.POSITIVE_INFINITY } = bounds;
   const heldByOwner = new Map<string, number>();
   const waiters = new Set<Waiter>();
   let held = 0;
@@ -45,16 +51,6 @@ export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): B
     }
   }
 
-  function releaseOnce(owner: string, bytes: number): () => void {
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      hold(owner, -bytes);
-      serveWaiters();
-    };
-  }
-
   return {
     reserve: (owner, bytes) =>
       new Promise((resolve) => {
@@ -62,15 +58,37 @@ export function createByteBudget({ maxBytes, ownerMaxBytes, waitMs }: Bounds): B
         const timer = setTimeout(giveUp, waitMs);
         function start(): void {
           clearTimeout(timer);
-          resolve(releaseOnce(owner, bytes));
+          resolve(
+            once(() => {
+              hold(owner, -bytes);
+              serveWaiters();
+            }),
+          );
         }
         function giveUp(): void {
+          clearTimeout(timer);
           waiters.delete(waiter);
           resolve(null);
           serveWaiters();
         }
         waiters.add(waiter);
         serveWaiters();
+        if (waiters.has(waiter) && sizeOf(waiters) > waitersMaxBytes) giveUp();
       }),
+  };
+}
+
+function sizeOf(waiters: Set<Waiter>): number {
+  let sum = 0;
+  for (const { bytes } of waiters) sum += bytes;
+  return sum;
+}
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
   };
 }

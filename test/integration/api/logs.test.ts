@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
 import { type Answer, caller } from './call.ts';
 import { assistant, type LogWriter, output, triggerRun } from './log-writer.ts';
 import { useTenant } from './use-api.ts';
@@ -113,7 +114,8 @@ test('rejects unknown parameters', async () => {
 
 test('limits a page by size, and returns where to continue', async () => {
   const own = await triggerRun(fixture, { url: api.url, ...tenant });
-  for (let i = 0; i < 5; i += 1) await own.write([assistant('z'.repeat(7_000_000))]);
+  const text = 'z'.repeat(0.45 * limits.page.logMaxBytes);
+  for (let i = 0; i < 5; i += 1) await own.write([assistant(text)]);
   const page = await read('?format=structured&channel=chat', own);
   expect(seqs(page)).toEqual([1, 2, 3]);
   expect(seqs(await read('?format=structured&channel=chat&afterSeq=3', own))).toEqual([4, 5]);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,19 +11,31 @@ import { limits } from '../../../core/limits.ts';
 
 const largeBytes = 2 * limits.http.smallBodyMaxBytes;
 
-async function startServer() {
+/** Notes the handled requests. */
+async function listen(handled: string[]) {
   const app: App = Fastify({ bodyLimit: largeBytes });
   onTestFinished(() => app.close());
   app.setErrorHandler(sendError);
   app.decorateRequest('caller', null);
   installBodyBudget(app, { maxBytes: largeBytes, ownerMaxBytes: largeBytes, waitMs: 300 });
+  app.addHook('preHandler', async ({ url }) => void handled.push(url));
   app.post('/', async () => ({ data: 1 }));
   app.post('/wait', async (request, { raw }) => {
     request.releaseBody?.();
     await once(raw, 'close');
   });
   await app.listen({ port: 0 });
-  const { port } = app.server.address() as AddressInfo; // listening on TCP
+  return app;
+}
+
+const portOf = ({ server }: App) => (server.address() as AddressInfo).port; // listening on TCP
+
+const bodyOf = (bytes: number) => `[${' '.repeat(bytes - 2)}]`;
+
+const startServer = async () => poster(await listen([]));
+
+function poster(app: App) {
+  const port = portOf(app);
   return (bytes: number, { isChunked = false, path = '/' } = {}) => {
     const received = once(app.server, 'request');
     const length = isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes };
@@ -32,7 +44,7 @@ async function startServer() {
     onTestFinished(() => void sent.destroy());
     sent.on('error', () => undefined).flushHeaders();
     const answer = () => answerOf(sent);
-    return { sent, received, answer, finish: () => sent.end(`[${' '.repeat(bytes - 2)}]`) };
+    return { sent, received, answer, finish: () => sent.end(bodyOf(bytes)) };
   };
 }
 
@@ -82,6 +94,20 @@ test('serves a waiting request when the client before it disconnects', async () 
   second.finish();
   first.sent.destroy();
   expect(await second.answer()).toMatchObject({ status: 200 });
+});
+
+test('serves a waiting request when a client disconnects whose answers were still queued', async () => {
+  const handled: string[] = [];
+  const app = await listen(handled);
+  const headers = `host: a\r\ncontent-type: application/json\r\ncontent-length:`;
+  const socket = connect(portOf(app)).on('error', () => undefined);
+  socket.write(`POST /wait HTTP/1.1\r\n${headers} 2\r\n\r\n{}`);
+  socket.write(`POST / HTTP/1.1\r\n${headers} ${largeBytes}\r\n\r\n${bodyOf(largeBytes)}`);
+  await expect.poll(() => handled).toEqual(['/wait', '/']);
+  socket.destroy();
+  const next = poster(app)(largeBytes);
+  next.finish();
+  expect(await next.answer()).toMatchObject({ status: 200 });
 });
 
 async function answerOf(sent: ClientRequest) {

@@ -1,10 +1,11 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createByteBudget } from '../../../api/http/bodies/byte-budget.ts';
 
-function start() {
+function start(waitersMaxBytes?: number) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const budget = createByteBudget({ maxBytes: 100, ownerMaxBytes: 60, waitMs: 1_000 });
+  const bounds = { maxBytes: 100, ownerMaxBytes: 60, waitMs: 1_000 };
+  const budget = createByteBudget({ ...bounds, ...(waitersMaxBytes && { waitersMaxBytes }) });
   const served: string[] = [];
   /** Notes when the bytes are reserved, or refused. */
   const reserve = async (name: string, owner: string, bytes: number) => {
@@ -59,4 +60,16 @@ test('serves those behind a request that gives up', async () => {
   void reserve('3', 'c', 40);
   await vi.advanceTimersByTimeAsync(500);
   expect(served).toEqual(['1', 'not 2', '3']);
+});
+
+test('refuses at once what exceeds the bytes that may wait', async () => {
+  const { reserve, served } = start(50);
+  const release = await reserve('1', 'a', 60);
+  void reserve('2', 'a', 50);
+  void reserve('3', 'a', 1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(served).toEqual(['1', 'not 3']);
+  release();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(served).toEqual(['1', 'not 3', '2']);
 });

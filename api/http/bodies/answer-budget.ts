@@ -1,0 +1,50 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { limits } from '../../../core/limits.ts';
+import type { App } from '../../app-types.ts';
+import { ApiError } from '../../errors.ts';
+import { ownerOf } from './body-budget.ts';
+import { createByteBudget } from './byte-budget.ts';
+import { onAnswerEnd } from './on-answer-end.ts';
+
+/**
+ * Limits the memory for large answers that clients have not read. Over the budget an answer waits,
+ * then it is replaced by 503. Small answers never wait. Neither do answers to other methods than
+ * GET: they report a change, which a 503 would hide.
+ */
+export function installAnswerBudget(app: App, bounds = limits.http.answerBudget): void {
+  const budget = createByteBudget(bounds);
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.method !== 'GET') return payload;
+    const bytes = bytesInMemory(reply, payload);
+    if (bytes <= limits.http.smallAnswerMaxBytes) return payload;
+    const release = await budget.reserve(ownerOf(request), Math.min(bytes, bounds.ownerMaxBytes));
+    if (release === null) return refuse(reply, payload);
+    onAnswerEnd(reply, release);
+    return payload;
+  });
+}
+
+/** A stream keeps the chunk that is sent and the next one. A buffer is shared by all answers. */
+function bytesInMemory(reply: FastifyReply, payload: unknown): number {
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  if (!(payload instanceof Readable)) return 0;
+  const length = Number(reply.getHeader('content-length') ?? Number.POSITIVE_INFINITY);
+  return Math.min(length, 2 * limits.blob.chunkBytes);
+}
+
+function refuse(reply: FastifyReply, payload: unknown): never {
+  if (payload instanceof Readable) payload.destroy();
+  for (const name of contentHeaders) reply.removeHeader(name);
+  throw new ApiError('UPSTREAM_UNAVAILABLE', 'Too many large answers are unread. Retry later.');
+}
+
+/** Headers that describe the answer which is not sent. */
+const contentHeaders = [
+  'accept-ranges',
+  'content-disposition',
+  'content-range',
+  'etag',
+  'last-modified',
+  'link',
+];
