@@ -8,8 +8,8 @@ import { type BenchOptions, readArguments } from './arguments.ts';
 import { describeEnvironment, type Environment, readEnvironment } from './measure/environment.ts';
 import { isNoisy } from './measure/noise.ts';
 import {
+  gatesOf,
   type Results,
-  readGates,
   resultsFolder,
   type ScenarioResult,
   writeResults,
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     else say(`\n${missing}`);
   }
   const results: Results = { at, plantedDelayMs, environment, scenarios: measured };
-  const rows = rowsOf(results, readGates());
+  const rows = rowsOf(results, gatesOf(results));
   say(`\n${tableText(rows)}`);
   const file = options.out ?? defaultFile(options, environment);
   writeResults(file, results);

@@ -1,5 +1,6 @@
 // `npm run bench:report` writes latest.md and the charts from the newest committed runs, and the
-// rows between the markers of the README. With --set-gates, the first of those runs sets the gates.
+// rows between the markers of the README. With --set-gates, each of those runs sets the gates of
+// its kind.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,9 +9,10 @@ import { exitWithError, SetupError } from '../dev/lib/setup-error.ts';
 import { chartOf } from './measure/chart.ts';
 import { replaceSection } from './measure/readme-section.ts';
 import {
+  gatesOf,
+  kindOf,
   latestResults,
   type Results,
-  readGates,
   resultsFolder,
   writeGates,
 } from './measure/results.ts';
@@ -27,12 +29,14 @@ function report(args: string[]): void {
   const all = latestResults();
   const [first] = all;
   if (first === undefined) throw new SetupError('There are no results yet: run `npm run bench`.');
-  if (args.includes('--set-gates')) writeGates(gatesOf(first));
+  if (args.includes('--set-gates')) {
+    writeGates(Object.fromEntries(all.map((results) => [kindOf(results), gatesFrom(results)])));
+  }
   const parts = all.map((results, index) => section(results, chartName(index)));
   writeFileSync(join(resultsFolder, 'latest.md'), `# Measurements\n\n${parts.join('\n')}`);
   const readme = join(repository, 'README.md');
   const text = readFileSync(readme, 'utf8');
-  const replaced = replaceSection(text, first, readGates());
+  const replaced = replaceSection(text, first, gatesOf(first));
   if (replaced !== null) writeFileSync(readme, replaced);
   console.log(`bench/results/latest.md${replaced === null ? '' : ' and README.md'} written.`);
 }
@@ -42,7 +46,7 @@ function chartName(index: number): string {
 }
 
 function section(results: Results, chart: string): string {
-  const rows = rowsOf(results, readGates());
+  const rows = rowsOf(results, gatesOf(results));
   writeFileSync(join(resultsFolder, chart), chartOf(rows));
   const { environment, at } = results;
   return [
@@ -54,7 +58,7 @@ function section(results: Results, chart: string): string {
   ].join('\n');
 }
 
-function gatesOf(results: Results): Record<string, number> {
+function gatesFrom(results: Results): Record<string, number> {
   const rows = rowsOf(results, {});
   return Object.fromEntries(
     rows.map(({ measurement, summary }) => [measurement.target.id, gateFrom(measurement, summary)]),

@@ -51,7 +51,8 @@ export function readResults(file: string): Results {
 }
 
 /**
- * The newest published run of each environment: gVisor and other stores of Temporal are separate.
+ * The newest published run of each kind. Runc with Temporal's development store is the first: the
+ * README shows it.
  */
 export function latestResults(folder: string = resultsFolder): Results[] {
   const files = existsSync(folder) ? readdirSync(folder) : [];
@@ -61,21 +62,31 @@ export function latestResults(folder: string = resultsFolder): Results[] {
     .filter(({ plantedDelayMs }) => plantedDelayMs === 0)
     .sort((a, b) => a.at.localeCompare(b.at));
   const byKind = new Map(all.map((results) => [kindOf(results), results]));
-  return [...byKind.entries()].sort(([a], [b]) => a.localeCompare(b)).map(([, latest]) => latest);
+  const newest = [...byKind.values()].sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
+  return [...newest.filter(isUsual), ...newest.filter((results) => !isUsual(results))];
 }
 
-/** Sorts runc with Temporal's development store first: the README shows the first kind. */
+/** Only runs of the same kind are compared with each other and with gates. */
 export function kindOf({ environment }: Pick<Results, 'environment'>): string {
   const { runtime = '', temporalStore = '', cores = '' } = environment;
-  const isUsual = runtime === 'runc' && temporalStore === 'sqlite';
-  return `${isUsual ? 'a' : 'b'} ${runtime}, ${cores} cores, Temporal on ${temporalStore}`;
+  return `${runtime}, ${cores} cores, Temporal on ${temporalStore}`;
 }
 
-export function readGates(): Gates {
-  return JSON.parse(readFileSync(gatesFile, 'utf8')) as Gates; // written by writeGates
+function isUsual({ environment }: Results): boolean {
+  return environment['runtime'] === 'runc' && environment['temporalStore'] === 'sqlite';
 }
 
-export function writeGates(gates: Gates): void {
+/** The gates by kind of run. */
+export function readGates(): Record<string, Gates> {
+  return JSON.parse(readFileSync(gatesFile, 'utf8')) as Record<string, Gates>; // by writeGates
+}
+
+/** None for a kind of run that has set no gates. */
+export function gatesOf(results: Pick<Results, 'environment'>): Gates {
+  return readGates()[kindOf(results)] ?? {};
+}
+
+export function writeGates(gates: Record<string, Gates>): void {
   writeFileSync(gatesFile, `${JSON.stringify(gates, null, 2)}\n`);
 }
 

@@ -6,9 +6,9 @@ import { compareResults } from '../../../bench/measure/agreement.ts';
 import { chartOf } from '../../../bench/measure/chart.ts';
 import { replaceSection } from '../../../bench/measure/readme-section.ts';
 import {
+  gatesOf,
   latestResults,
   type Results,
-  readGates,
   readResults,
   writeResults,
 } from '../../../bench/measure/results.ts';
@@ -68,8 +68,15 @@ describe('a report', () => {
     const [first] = latestResults();
     if (!readme.includes('<!-- bench:begin -->')) return expect(first).toBeUndefined();
     if (first === undefined) throw new Error('the README has markers, but there are no results');
-    expect(replaceSection(readme, first, readGates())).toBe(readme);
+    expect(replaceSection(readme, first, gatesOf(first))).toBe(readme);
   });
+});
+
+test('gates hold for the runtime, the cores and the store of Temporal that set them', () => {
+  expect(gatesOf({ environment })).not.toEqual({});
+  expect(gatesOf({ environment: { ...environment, cores: 64 } })).toEqual({});
+  expect(gatesOf({ environment: { ...environment, runtime: 'other' } })).toEqual({});
+  expect(gatesOf({ environment: { ...environment, temporalStore: 'other' } })).toEqual({});
 });
 
 test('results are read as they were written', () => {
