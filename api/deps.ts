@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PriceList } from '../core/metering/model-prices.ts';
-import type { Run } from '../core/runs/run.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
@@ -24,6 +23,7 @@ import type { Notifications } from '../systems/redis/notifications.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSlots } from '../systems/redis/stream-slots.ts';
+import type { RunStarter } from '../systems/temporal/start-run.ts';
 import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -112,10 +112,9 @@ export interface ApiDeps {
     firstAttempt: number;
     delivery: number;
   }) => Promise<'started' | 'already'>;
-  startRun: (run: Run) => Promise<'started' | 'already'>;
+  startRun: RunStarter['startRun'];
   signalStop: (workflowId: string, request: { graceMs: number }) => Promise<'signalled' | 'gone'>;
-  /** Starts the session's workflow if it is not running. */
-  signalMessage: (run: Run, messageId: string) => Promise<'signalled' | 'gone'>;
+  signalMessage: RunStarter['signalMessage'];
   signalInterrupt: (
     workflowId: string,
     turn: { messageId: string },

@@ -1,6 +1,5 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
-import type { Run } from '../../core/runs/run.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
 import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
@@ -16,7 +15,7 @@ import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './
 import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
-import { signalMessage, startRun } from './start-run.ts';
+import { createRunStarter, type RunStarter } from './start-run.ts';
 import { startWebhook } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
 import { type ListedWorkflow, workflowsSince } from './workflows-since.ts';
@@ -32,11 +31,8 @@ export interface TemporalOptions extends TemporalAddress {
 
 export type WorkflowState = 'running' | 'closed' | 'missing';
 
-export interface Temporal {
-  startRun(run: Run): Promise<'started' | 'already'>;
+export interface Temporal extends RunStarter {
   signalStop(workflowId: string, stop: StopSignalPayload): Promise<'signalled' | 'gone'>;
-  /** Starts the session's workflow if it has not started. */
-  signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
   /** Ends the turn of the message. */
   signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
@@ -72,7 +68,6 @@ export interface Temporal {
 export function createTemporal(options: TemporalOptions): Temporal {
   const { instance, namespace, publicUrl = null, timeouts = {} } = options;
   const { client, operator, identity, guard, withDeadline, close } = connectGuarded(options);
-  const starter = { client, instance, timeouts, publicUrl };
   const handle = (workflowId: string) => client.workflow.getHandle(workflowId);
   const signal = (send: (workflow: WorkflowHandle) => Promise<void>, workflowId: string) =>
     orWhenNotFound<'signalled' | 'gone'>('gone', async () => {
@@ -88,7 +83,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
     return serverVersion;
   };
   return {
-    startRun: (run) => withDeadline(() => startRun(starter, run)),
+    ...createRunStarter({ client, instance, timeouts, publicUrl, withDeadline }),
     startWebhook: (webhook) => withDeadline(() => startWebhook({ client, instance }, webhook)),
     ensureSchedule: (flowId, schedule) =>
       withDeadline(() => ensureSchedule({ client, instance }, flowId, schedule)),
@@ -97,7 +92,6 @@ export function createTemporal(options: TemporalOptions): Temporal {
       withDeadline(() => ensureSearchAttributes({ operator, namespace })),
     signalStop: (workflowId, stop) =>
       signal((workflow) => workflow.signal<[StopSignalPayload]>('stop', stop), workflowId),
-    signalMessage: (run, messageId) => withDeadline(() => signalMessage(starter, run, messageId)),
     signalInterrupt: (workflowId, turn) =>
       signal((workflow) => workflow.signal<[InterruptPayload]>('interrupt', turn), workflowId),
     signalSleep: (workflowId) => signal((workflow) => workflow.signal('sleep'), workflowId),

@@ -10,23 +10,41 @@ import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
-interface RunStarter {
+export interface RunStarter {
+  /** Safe to repeat: a running workflow is kept, and an ended one is never started again. */
+  startRun(run: Run): Promise<'started' | 'already'>;
+  /**
+   * Starts the session's workflow if it has not started. `gone`: it has ended, and a message does
+   * not restart it.
+   */
+  signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
+}
+
+interface StarterOptions {
   client: Client;
   instance: string;
   /** The operator's overrides of the defaults. */
   timeouts: Partial<SessionTimeouts>;
   /** The service's own URL. */
   publicUrl: string | null;
+  withDeadline<T>(call: () => Promise<T>): Promise<T>;
+}
+
+export function createRunStarter(options: StarterOptions): RunStarter {
+  const { withDeadline } = options;
+  return {
+    startRun: (run) => withDeadline(() => startRun(options, run)),
+    signalMessage: (run, messageId) => withDeadline(() => signalMessage(options, run, messageId)),
+  };
 }
 
 const messageSignalName = 'message';
 
-/** Safe to repeat: a running workflow is kept, and an ended one is never started again. */
-export async function startRun(starter: RunStarter, run: Run): Promise<'started' | 'already'> {
+async function startRun(options: StarterOptions, run: Run): Promise<'started' | 'already'> {
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
-      starter.client.workflow.start(workflowOf(run), {
-        ...startOptions(starter, run),
+      options.client.workflow.start(workflowOf(run), {
+        ...startOptions(options, run),
         typedSearchAttributes,
         workflowIdConflictPolicy: 'USE_EXISTING',
       }),
@@ -39,19 +57,19 @@ export async function startRun(starter: RunStarter, run: Run): Promise<'started'
 }
 
 /**
- * `gone`: the session's workflow has ended, and a message does not restart it. A session that has
- * had a sandbox has a workflow, so it is only signalled: that is less work for the server.
+ * A session that has had a sandbox has a workflow, so it is only signalled: that is less work for
+ * the server.
  */
-export async function signalMessage(
-  starter: RunStarter,
+async function signalMessage(
+  options: StarterOptions,
   run: Run,
   messageId: string,
 ): Promise<'signalled' | 'gone'> {
-  if (run.startedAt !== null && (await signalRunning(starter, run, messageId))) return 'signalled';
+  if (run.startedAt !== null && (await signalRunning(options, run, messageId))) return 'signalled';
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
-      starter.client.workflow.signalWithStart(workflowOf(run), {
-        ...startOptions(starter, run),
+      options.client.workflow.signalWithStart(workflowOf(run), {
+        ...startOptions(options, run),
         typedSearchAttributes,
         signal: messageSignalName,
         signalArgs: [{ messageId }],
@@ -66,7 +84,7 @@ export async function signalMessage(
 
 /** False if no workflow with this id is running. */
 async function signalRunning(
-  { client }: RunStarter,
+  { client }: StarterOptions,
   { workflowId }: Run,
   messageId: string,
 ): Promise<boolean> {
@@ -82,13 +100,13 @@ async function signalRunning(
 const workflowOf = ({ sessionId }: Run): 'runWorkflow' | 'sessionWorkflow' =>
   sessionId === null ? 'runWorkflow' : 'sessionWorkflow';
 
-function startOptions(starter: RunStarter, run: Run) {
+function startOptions(options: StarterOptions, run: Run) {
   const kind = run.sessionId === null ? 'run' : 'session';
-  const memo = memoOf(starter, run);
+  const memo = memoOf(options, run);
   return {
     workflowId: run.workflowId,
-    taskQueue: runQueue(starter.instance),
-    args: [inputOf(starter, run)],
+    taskQueue: runQueue(options.instance),
+    args: [inputOf(options, run)],
     workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
     staticSummary: `${run.triggerType} ${kind} of flow ${run.flowId}`,
     staticDetails: staticDetails(run, memo),
@@ -97,7 +115,7 @@ function startOptions(starter: RunStarter, run: Run) {
 }
 
 /** A session's input has no host: its workflow claims a slot when a message waits. */
-function inputOf({ instance, timeouts }: RunStarter, run: Run): RunInput | SessionInput {
+function inputOf({ instance, timeouts }: StarterOptions, run: Run): RunInput | SessionInput {
   if (run.sessionId !== null) {
     return {
       runId: run.runId,
@@ -119,7 +137,7 @@ function inputOf({ instance, timeouts }: RunStarter, run: Run): RunInput | Sessi
 }
 
 /** Ids and the size of the prompt, never its text. */
-function memoOf({ publicUrl }: RunStarter, run: Run): Memo {
+function memoOf({ publicUrl }: StarterOptions, run: Run): Memo {
   const { runId, flowId, projectId, triggerType, timeoutSeconds, sessionId } = run;
   const page = `${publicUrl}/api/projects/${projectId}/runs/${runId}`;
   return {
