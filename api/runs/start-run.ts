@@ -7,7 +7,7 @@ import type { DecodedFile } from '../files/input-files.ts';
 import { waitForClient } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
-import { retryAfterEviction } from './retry-after-eviction.ts';
+import { createEvictAtLimit } from './evict-at-limit.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';
@@ -37,11 +37,10 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   return async (request, reply, { admission: input, files, waitSeconds = 0 }) => {
     failpoint('trigger.received');
     const { projectId } = input;
-    const admission = await retryAfterEviction(
-      deps,
-      { projectId, workflows, reply, closing: helpers.closing },
-      () => admitRun(deps, input, files),
-    );
+    const eviction = { projectId, workflows, reply, closing: helpers.closing };
+    const evictAtLimit = createEvictAtLimit(deps, eviction);
+    let admission = await admitRun(deps, input, files);
+    while (await evictAtLimit(admission)) admission = await admitRun(deps, input, files);
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
     deps.metrics.runDecided(
       admission.outcome === 'rejected' ? admission.reason : admission.outcome,

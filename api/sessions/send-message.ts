@@ -8,7 +8,7 @@ import { sessionOver } from '../errors.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { admissionError } from '../runs/admission-error.ts';
-import { retryAfterEviction } from '../runs/retry-after-eviction.ts';
+import { createEvictAtLimit } from '../runs/evict-at-limit.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 
 interface OutgoingMessage {
@@ -50,9 +50,11 @@ export async function sendMessage(
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...content } = message;
-  const stored = await retryAfterEviction(deps, { projectId, workflows, reply, closing }, () =>
-    storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files }),
-  );
+  const store = () =>
+    storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files });
+  const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });
+  let stored = await store();
+  while (await evictAtLimit(stored)) stored = await store();
   logDecision(deps.metrics, log, { run, stored });
   const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {

@@ -16,21 +16,24 @@ interface Eviction {
 }
 
 /**
- * Retries an attempt that the concurrent run limit rejected, as long as an idle session of the
- * project can be evicted. Nothing is retried for a client that has disconnected.
+ * Called with the answer to each attempt of one request. True if the concurrent run limit rejected
+ * the attempt and an idle session of the project was evicted, so that the caller tries again.
+ * Nothing is evicted for a client that has disconnected.
  */
-export async function retryAfterEviction<T extends { outcome: string; reason?: string }>(
+type EvictAtLimit = (answer: { outcome: string; reason?: string }) => Promise<boolean>;
+
+export function createEvictAtLimit(
   deps: SlotDeps,
   { projectId, workflows, reply, closing }: Eviction,
-  attempt: () => Promise<T>,
-): Promise<T> {
+): EvictAtLimit {
   const evict = (signal: AbortSignal) => freeProjectSlot(deps, workflows, { projectId, signal });
-  for (let attempts = 1; ; attempts += 1) {
-    const answer = await attempt();
-    const isAtLimit = answer.outcome === 'rejected' && answer.reason === 'CONCURRENT_LIMIT';
-    if (!isAtLimit || attempts >= limits.eviction.triesMax) return answer;
-    if (!(await withClientSignal(reply, closing, evict))) return answer;
-  }
+  let attempts = 0;
+  return async ({ outcome, reason }) => {
+    attempts += 1;
+    const isAtLimit = outcome === 'rejected' && reason === 'CONCURRENT_LIMIT';
+    if (!isAtLimit || attempts >= limits.eviction.triesMax) return false;
+    return withClientSignal(reply, closing, evict);
+  };
 }
 
 interface SlotRequest {
