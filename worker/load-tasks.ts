@@ -27,7 +27,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
       import('./temporal/workers.ts'),
       import('./temporal/workflow-bundle.ts'),
     ]);
-  const { hostId, pool, sealer, sandboxes, supervisor } = common;
+  const { hostId, pool, sealer, sandboxes, supervisor, runLogContext } = common;
   const { config, logger, telemetry, host } = worker;
   const { instance, capacity, times } = config;
   runtime.installTemporalRuntime(logger, config.temporalMetrics);
@@ -51,7 +51,8 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     await temporal.verifyIdentity();
     await registerSearchAttributes(temporal, logger);
   };
-  const options = { instance, hostId, capacity, ...config.temporal, activities, workflowBundle };
+  const queues = { instance, hostId, capacity, ...config.temporal };
+  const options = { ...queues, activities, workflowBundle, logger, runLogContext };
   return {
     reconciler: createReconciler({
       ...common,

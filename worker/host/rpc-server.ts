@@ -4,7 +4,6 @@
 // that are open when a handler is called share its result.
 
 import type { Logger } from 'pino';
-import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import {
   type HostCallKind,
   type HostCallPayload,
@@ -17,6 +16,7 @@ import { createNotifier } from '../../lib/async/notifier.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { HostCall, HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
+import type { RunLogContext } from '../run-log-context.ts';
 import { createRpcSlots, pacedKind, type RpcSlots } from './rpc-slots.ts';
 
 interface CallContext {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { RunLogContext } from '../../activities/sanitize-errors.ts';
 import type { HostModel } from '../../core/hosts/host-model.ts';
 import { limits } from '../../core/limits.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
@@ -19,6 +18,7 @@ import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
+import type { RunLogContext } from '../run-log-context.ts';
 
 /** What the modules of one sandbox use of the process. */
 export interface SandboxDeps {

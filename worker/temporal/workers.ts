@@ -6,8 +6,9 @@ import type {
   RunActivities,
   SessionActivities,
 } from '../../workflows/shared/activities.ts';
+import { type SanitizeDeps, sanitizeErrors } from './sanitize-errors.ts';
 
-export interface WorkerOptions {
+export interface WorkerOptions extends SanitizeDeps {
   instance: string;
   hostId: string;
   /** How many sandboxes this host may run. */
@@ -49,7 +50,8 @@ export async function createWorker(options: WorkerOptions): Promise<RunningWorke
     await connection.close();
     throw error;
   }
-  const common = { connection, namespace, ...workerTimes };
+  const interceptors = { activity: [sanitizeErrors(options)] };
+  const common = { connection, namespace, interceptors, ...workerTimes };
   const created = await Promise.allSettled(
     queuesOf(options).map((own) => Worker.create({ ...common, ...own })),
   );
