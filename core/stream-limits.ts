@@ -34,8 +34,11 @@ export const streamLimits = {
     keyCheckMs: 10 * secondMs,
     /** How often a process polls for lost notifications. */
     tickMs: 1 * secondMs,
-    /** How soon readers should reconnect after the service has closed their streams. */
-    reconnectDelayMs: 500,
+    /** Bounds of the time after which a reader reconnects. */
+    reconnectMinMs: 500,
+    reconnectMaxMs: 6 * hourMs,
+    /** Readers of a key reconnect this many times as far apart as its rate permits. */
+    reconnectSpacing: 1.5,
     closeMs: 1 * secondMs,
   },
   redis: {

@@ -10,15 +10,20 @@ import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { ReaderKey, ReconnectTimes } from './reconnect-times.ts';
 import type { ReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { SseWriter } from './sse-writer.ts';
 
-/** Why the service closes a stream before the run has ended. */
-export type CloseReason = 'shutdown' | 'restore' | 'key_revoked';
+/** Set when the service closes a stream before the run has ended. */
+interface Closing {
+  /** When the reader should reconnect; null if its key was revoked. */
+  retryMs: Promise<number> | null;
+}
 
 export interface Reader {
   run: Run;
+  key: ReaderKey;
   feed: RunFeed;
   source: ReplaySource;
   frames: Pick<ApiDeps['frames'], 'renderedTail'>;
@@ -31,12 +36,17 @@ export interface Reader {
   position: StreamPosition;
   lastSent: { status: string | null; tree: string | null };
   isPingDue: boolean;
-  closeReason: CloseReason | null;
+  /** The time to reconnect, if the reader needs another one than it was sent. */
+  nextRetryMs: ReturnType<ReconnectTimes['whileOpen']>;
+  closing: Closing | null;
   /** Notified when something may have changed. */
   notifier: Notifier;
 }
 
-type ReaderOptions = Pick<Reader, 'run' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter'>;
+type ReaderOptions = Pick<
+  Reader,
+  'run' | 'key' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter' | 'nextRetryMs'
+>;
 
 export function createReader(options: ReaderOptions): Reader {
   const { run, resumeAfter } = options;
@@ -50,7 +60,7 @@ export function createReader(options: ReaderOptions): Reader {
     position: { seq, n: isResumed ? Number.MAX_SAFE_INTEGER : 0 },
     lastSent: { status: null, tree: null },
     isPingDue: false,
-    closeReason: null,
+    closing: null,
     notifier: createNotifier(),
   };
 }

@@ -11,11 +11,10 @@ import { sseEvent, sseFrame, ssePing, sseRetry } from './sse-writer.ts';
 export async function serveReader(reader: Reader): Promise<void> {
   const unsubscribe = subscribe(reader);
   try {
+    await writeRetry(reader, reader.nextRetryMs());
     await replay(reader);
     await live(reader);
-    if (reader.closeReason === 'shutdown' || reader.closeReason === 'restore') {
-      await reader.writer.write(sseRetry(limits.stream.reconnectDelayMs));
-    }
+    await writeRetry(reader, (await reader.closing?.retryMs) ?? null);
   } finally {
     unsubscribe();
     reader.writer.end();
@@ -65,8 +64,8 @@ async function live(reader: Reader): Promise<void> {
   }
 }
 
-function isServed({ writer, closeReason }: Reader): boolean {
-  return writer.isOpen() && closeReason === null;
+function isServed({ writer, closing }: Reader): boolean {
+  return writer.isOpen() && closing === null;
 }
 
 /** Writes a page of the log. An empty page before `upTo` means that those frames were pruned. */
@@ -141,6 +140,11 @@ async function writeTruncated(reader: Reader, firstAvailableSeq: number): Promis
 async function writePing(reader: Reader): Promise<void> {
   reader.isPingDue = false;
   await reader.writer.write(ssePing);
+  await writeRetry(reader, reader.nextRetryMs());
+}
+
+async function writeRetry({ writer }: Reader, retryMs: number | null): Promise<void> {
+  if (retryMs !== null) await writer.write(sseRetry(retryMs));
 }
 
 /** Called when the reader has everything in the feed. True if the run has ended. */

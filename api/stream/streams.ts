@@ -8,7 +8,8 @@ import type { ApiDeps } from '../deps.ts';
 import { createFeedHub, type FeedHub } from './feed-hub.ts';
 import { createKeyRevocationWatch } from './key-revocation-watch.ts';
 import { createPresenceReporter, type PresenceReporter } from './presence-reporter.ts';
-import { type CloseReason, createReader, type Reader } from './reader.ts';
+import { createReader, type Reader } from './reader.ts';
+import { createReconnectTimes, type ReconnectTimes } from './reconnect-times.ts';
 import { createReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';
 import { serveReader } from './serve-reader.ts';
@@ -30,20 +31,17 @@ export interface Streams {
 
 /** All open streams of this process. */
 export function createStreams(deps: ApiDeps): Streams {
-  const hub = createFeedHub(deps, () => closeAll('restore'));
+  const hub = createFeedHub(deps, () => closeAll(reconnects, open.keys()));
   const limiter = createStreamLimiter(deps.streamSlots);
+  const reconnects = createReconnectTimes(limiter, deps.streamSlots);
   const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
   const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
-  function closeAll(reason: CloseReason): void {
-    for (const reader of open.keys()) closeReader(reader, reason);
-  }
-
   async function serve(reader: Reader, secret: string): Promise<void> {
-    const stopWatching = keyWatch.watch(secret, () => closeReader(reader, 'key_revoked'));
+    const stopWatching = keyWatch.watch(secret, () => closeReader(reader, null));
     try {
       await serveReader(reader);
     } catch (err) {
@@ -56,7 +54,8 @@ export function createStreams(deps: ApiDeps): Streams {
 
   return {
     async open({ run, caller, resumeAfter }, reply) {
-      const { keyId, projectId } = caller.key;
+      const { key } = caller;
+      const { keyId, projectId } = key;
       const slot = { slotId: deps.newId(), keyId, projectId };
       const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
       // A client that has left already emits no further `close`.
@@ -66,8 +65,11 @@ export function createStreams(deps: ApiDeps): Streams {
       }
 
       const writer = answerWithStream(reply, deps.metrics);
-      const reader = createReader({ run, feed, source, frames: deps.frames, writer, resumeAfter });
-      if (isClosing) reader.closeReason = 'shutdown';
+      const reader = createReader({
+        ...{ run, key, feed, source, frames: deps.frames, writer, resumeAfter },
+        nextRetryMs: reconnects.whileOpen(key),
+      });
+      if (isClosing) closeAll(reconnects, [reader]);
       const served = serve(reader, caller.secret).finally(() => {
         open.delete(reader);
         release();
@@ -77,7 +79,7 @@ export function createStreams(deps: ApiDeps): Streams {
     async close() {
       isClosing = true;
       const served = [...open.values()];
-      closeAll('shutdown');
+      closeAll(reconnects, open.keys());
       await Promise.all(served);
       hub.close();
       limiter.close();
@@ -116,9 +118,30 @@ async function registerReader(
   return { feed, release };
 }
 
+/** Readers of one key reconnect one after the other. */
+function closeAll(reconnects: ReconnectTimes, readers: Iterable<Reader>): void {
+  for (const ofKey of groupByKey(readers)) {
+    const times = reconnects.atClose(ofKey[0].key, ofKey.length);
+    for (const [index, reader] of ofKey.entries()) {
+      const retryMs = times.then((timeOf) => timeOf(index));
+      closeReader(reader, retryMs);
+    }
+  }
+}
+
+function groupByKey(readers: Iterable<Reader>): [Reader, ...Reader[]][] {
+  const groups = new Map<string, [Reader, ...Reader[]]>();
+  for (const reader of readers) {
+    const known = groups.get(reader.key.keyId);
+    if (known === undefined) groups.set(reader.key.keyId, [reader]);
+    else known.push(reader);
+  }
+  return [...groups.values()];
+}
+
 /** Closes between two events, or by force when the reader no longer takes any bytes. */
-function closeReader(reader: Reader, reason: CloseReason): void {
-  reader.closeReason ??= reason;
+function closeReader(reader: Reader, retryMs: Promise<number> | null): void {
+  reader.closing ??= { retryMs };
   reader.notifier.notify();
   const timer = setTimeout(reader.writer.destroy, limits.stream.closeMs);
   reader.writer.onClose(() => clearTimeout(timer));

@@ -96,6 +96,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${limits.stream.perKey} per key, ${count(limits.stream.perProject)} per project`,
     '429 `STREAM_LIMIT`',
   ],
+  [
+    'Streams of a key that return after a restart',
+    `${Math.round(100 / limits.stream.reconnectSpacing)} % of its requests per minute`,
+    'each waits as long as its `retry:` says',
+  ],
   ['Queued messages per session', String(limits.session.queueMax), '429 `QUEUE_FULL`'],
   [
     'Session without a message',

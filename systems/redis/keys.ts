@@ -16,6 +16,8 @@ export interface RedisKeys {
   bucket: (keyId: string) => string;
   /** Open streams of an API key or a project, by expiry. */
   streamSlots: (scope: 'key' | 'project', id: string) => string;
+  /** Until when reconnects of an API key's readers are reserved. Expires then. */
+  reconnects: (keyId: string) => string;
   /** Channel that notifies a process of something to read in Postgres. */
   channel: (name: string) => string;
 }
@@ -31,6 +33,7 @@ export function redisKeys(instance: string): RedisKeys {
     presence: (runId) => `${prefix}:run:${runId}:presence`,
     bucket: (keyId) => `${prefix}:bucket:${keyId}`,
     streamSlots: (scope, id) => `${prefix}:stream-slots:${scope}:${id}`,
+    reconnects: (keyId) => `${prefix}:reconnects:${keyId}`,
     channel: (name) => `${prefix}:channel:${name}`,
   };
 }

@@ -13,7 +13,8 @@ export interface SseClient {
   headers: IncomingHttpHeaders;
   events: SeenEvent[];
   comments: string[];
-  retry: number | null;
+  /** Every `retry` time, in order. */
+  retries: number[];
   bytes: () => number;
   /** The names of the events, in order. */
   names: () => (string | undefined)[];
@@ -37,15 +38,13 @@ export async function openStream(address: string, options: StreamOptions): Promi
   const [request, response] = await askFor(address, options);
   const events: SeenEvent[] = [];
   const comments: string[] = [];
-  const client = { retry: null as number | null };
+  const retries: number[] = [];
   const watchers = new Set<() => void>();
   const notifyWatchers = () => watchers.forEach((watcher) => watcher());
   const parser = createParser({
     onEvent: ({ id, event, data }) => void events.push({ id, event, data }),
     onComment: (comment) => void comments.push(comment),
-    onRetry: (retry) => {
-      client.retry = retry;
-    },
+    onRetry: (retry) => void retries.push(retry),
   });
 
   let bytes = 0;
@@ -94,9 +93,7 @@ export async function openStream(address: string, options: StreamOptions): Promi
     headers: response.headers,
     events,
     comments,
-    get retry() {
-      return client.retry;
-    },
+    retries,
     bytes: () => bytes,
     names: () => events.map(({ event }) => event),
     closed,

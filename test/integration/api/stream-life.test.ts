@@ -28,13 +28,25 @@ test.concurrent('closes streams of a revoked key within 15 seconds, and no other
   kept.leave();
 });
 
-test.concurrent('pings every 15 seconds, with a comment', async (context) => {
-  const { runId } = await newRun();
-  const client = await openStream(`${api.url}${pathOf(runId)}`, { key: tenant.key });
+test.concurrent('pings every 15 seconds, with a comment, and with a new retry time if many other streams were opened', async (context) => {
+  const own = await fixture.tenant({ key: { rateLimitRpm: 100 } });
+  const { runId } = await triggerRun(fixture, { url: api.url, ...own });
+  const other = await fixture.start();
+  const open = ({ url }: { url: string }) => openStream(`${url}${pathOf(runId)}`, own);
+  const client = await open(api);
   const began = performance.now();
+  await context.expect.poll(() => client.retries).toHaveLength(1);
+  expect(client.retries[0]).toBeGreaterThanOrEqual(60_000 / 100);
+  expect(client.retries[0]).toBeLessThanOrEqual(60_000 / 100 + 1.5 * (60_000 / 100));
+  const elsewhere = await Promise.all(Array.from({ length: 20 }, () => open(other)));
+  const further = await open(api);
   await context.expect.poll(() => client.comments).toEqual(['ping']);
   expect(performance.now() - began).toBeGreaterThan(limits.stream.pingMs - 1_000);
-  client.leave();
+  await context.expect.poll(() => client.retries).toHaveLength(2);
+  expect(client.retries[1]).toBeLessThanOrEqual(60_000 / 100 + 22 * 1.5 * (60_000 / 100));
+  await context.expect.poll(() => further.comments).toEqual(['ping']);
+  for (const each of [client, further, ...elsewhere]) each.leave();
+  expect(further.retries).toHaveLength(1);
 });
 
 test('limits a key to 200 streams over all processes, and releases slots', async () => {
@@ -116,7 +128,7 @@ test('a stopping process asks readers to reconnect, without loss', async () => {
   expect(performance.now() - began).toBeLessThan(15_000);
   for (const client of clients) {
     await client.closed;
-    expect(client.retry).toBe(limits.stream.reconnectDelayMs);
+    expect(client.retries.at(-1)).toBeGreaterThanOrEqual(limits.stream.reconnectMinMs);
     expect(client.names()).not.toContain('finished');
   }
   await log.write([assistant('two')]);

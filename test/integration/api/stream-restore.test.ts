@@ -28,7 +28,8 @@ test('closes open streams with a retry time, and streams nothing that the log ha
   await query('insert into restores (dumped_at, reconciled_at) values (db_clock(), db_clock())');
   await purgeRuns({ url: stackEnv.redisUrl, instance: fixture.redis.instance });
   await before.closed;
-  expect(before.retry).toBe(limits.stream.reconnectDelayMs);
+  expect(before.retries).toHaveLength(2);
+  expect(before.retries[1]).toBeGreaterThanOrEqual(limits.stream.reconnectMinMs);
   expect(before.names()).not.toContain('finished');
 
   const after = await openStream(address, { key: tenant.key });
