@@ -193,7 +193,7 @@ export const limits = {
     firstOutputMaxBytes: 1 * miB,
   },
   ...streamLimits,
-  fileTree: { maxNodes: 5_000, maxDepth: 20, everyMs: 2 * secondMs },
+  fileTree: { maxNodes: 5_000, maxDepth: 20, maxBytes: 1 * miB, everyMs: 2 * secondMs },
   snapshot: {
     maxBytes: 512 * miB,
     maxFiles: 20_000,

@@ -3,7 +3,7 @@
 // tick compares the feed with Postgres once a second. A lost notification, a lost frame or a Redis
 // outage therefore delays events and loses none.
 
-import { fileTree } from '../../core/files/file-tree.ts';
+import { fileTreeJson } from '../../core/files/file-tree.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createCoalescingRunner } from '../../lib/async/coalescing-runner.ts';
@@ -203,5 +203,5 @@ async function readTree(
 
 async function treeOfSnapshot(deps: TreeDeps, runId: string): Promise<string | null> {
   const files = await deps.files.list(runId, { limit: limits.fileTree.maxNodes });
-  return files.length === 0 ? null : JSON.stringify(fileTree(files));
+  return files.length === 0 ? null : fileTreeJson(files);
 }

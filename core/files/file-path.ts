@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 
 type PathCheck = { ok: true } | { ok: false; reason: string };
 
@@ -45,17 +46,3 @@ function isRejected(check: PathCheck): boolean {
 
 /** The limit of common file systems. */
 const segmentMaxBytes = 255;
-
-/** Length of a well-formed text in UTF-8. */
-function utf8Bytes(text: string): number {
-  return Array.from(text).reduce(
-    (sum, character) => sum + bytesOf(character.codePointAt(0) ?? 0),
-    0,
-  );
-}
-
-function bytesOf(codePoint: number): number {
-  if (codePoint < 0x80) return 1;
-  if (codePoint < 0x800) return 2;
-  return codePoint < 0x10000 ? 3 : 4;
-}

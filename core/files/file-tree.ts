@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts';
+import { utf8Bytes } from '../utf8-bytes.ts';
 
 export interface FileTreeNode {
   name: string;
@@ -11,13 +12,24 @@ export interface FileTreeNode {
  * The tree of a working directory, from the paths of its files. If there are too many, files near
  * the root take precedence. The order of the input does not matter.
  */
-export function fileTree(files: Iterable<{ path: string }>): FileTreeNode[] {
+export function fileTree(
+  files: Iterable<{ path: string }>,
+  maxNodes: number = limits.fileTree.maxNodes,
+): FileTreeNode[] {
   const top: Directory = { children: new Map() };
-  const left = { nodes: limits.fileTree.maxNodes };
+  const left = { nodes: maxNodes };
   for (const segments of [...files].map(segmentsOf).filter(isShown).sort(byDepthThenName)) {
     if (!insert(top, segments, left)) break;
   }
   return nodesOf(top, '');
+}
+
+/** The tree as JSON text. If it is too long, it has fewer nodes. */
+export function fileTreeJson(files: { path: string }[]): string {
+  for (let maxNodes: number = limits.fileTree.maxNodes; ; maxNodes = Math.floor(maxNodes / 2)) {
+    const json = JSON.stringify(fileTree(files, maxNodes));
+    if (utf8Bytes(json) <= limits.fileTree.maxBytes) return json;
+  }
 }
 
 /** Large directories of no interest to a reader. */

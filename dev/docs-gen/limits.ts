@@ -141,6 +141,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'the line is truncated and marked',
   ],
   [
+    'File tree in a stream',
+    `${count(limits.fileTree.maxNodes)} files and directories, ${limits.fileTree.maxDepth} levels, ${bytes(limits.fileTree.maxBytes)} of JSON`,
+    'deeper files are not shown',
+  ],
+  [
     'Replay buffer of a run in Redis',
     `${count(limits.replay.bufferFrames)} frames or ${bytes(limits.replay.bufferBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end`,
     'frames are read from Postgres',

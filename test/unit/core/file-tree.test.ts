@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FileTreeNode, fileTree } from '../../../core/files/file-tree.ts';
+import { type FileTreeNode, fileTree, fileTreeJson } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
 import { cpuTimeOf } from '../../support/cpu-time.ts';
 
@@ -63,6 +63,21 @@ describe('its limits', () => {
     expect(nodes).toHaveLength(limits.fileTree.maxNodes);
     expect(nodes.filter((node) => node.path.startsWith('top-'))).toHaveLength(100);
     expect(all(treeOf(...deep.slice(0, 4_998)))).toHaveLength(5_000);
+  });
+
+  test('1 MiB of JSON, in UTF-8', () => {
+    const names = (length: number, nodes: number) =>
+      Array.from({ length: nodes }, (_, index) => ({
+        path: `${index}`.padStart(4, '0') + 'é'.repeat(length),
+      }));
+    const jsonBytes = (length: number) => 2 + 5_000 * (43 + 4 * length) + 4_999;
+    const longest = Math.floor((limits.fileTree.maxBytes - jsonBytes(0)) / (5_000 * 4));
+    const fitting = fileTreeJson(names(longest, 5_000));
+    expect(Buffer.byteLength(fitting)).toBe(jsonBytes(longest));
+    expect(JSON.parse(fitting)).toHaveLength(5_000);
+    const halved = fileTreeJson(names(longest + 1, 5_000));
+    expect(JSON.parse(halved)).toHaveLength(2_500);
+    expect(fileTreeJson([{ path: 'x'.repeat(limits.fileTree.maxBytes) }])).toBe('[]');
   });
 
   test('20 levels', () => {

@@ -1,4 +1,4 @@
-import { fileTree } from '../../../core/files/file-tree.ts';
+import { fileTreeJson } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
@@ -74,5 +74,5 @@ async function readTree(root: string): Promise<string | null> {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  return JSON.stringify(fileTree(files));
+  return fileTreeJson(files);
 }
