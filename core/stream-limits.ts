@@ -1,7 +1,8 @@
 const kiB = 1024;
 const miB = 1024 * kiB;
 const secondMs = 1_000;
-const hourMs = 3_600 * secondMs;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /** Limits of streams and of their buffers, in processes and in Redis. */
@@ -9,7 +10,7 @@ export const streamLimits = {
   replay: {
     bufferFrames: 10_000,
     bufferBytes: 8 * miB,
-    bufferAfterEndMs: 1 * hourMs,
+    bufferAfterEndMs: 5 * minuteMs,
     /** A page of a replay; small, because every reader may buffer one. */
     pageFrames: 100,
     pageBytes: 256 * kiB,
@@ -56,6 +57,10 @@ export const streamLimits = {
     /** How long a worker tries to read the last commits from Redis. */
     commitsTimeoutMs: 5 * secondMs,
     frameMaxBytes: 32 * kiB,
+    /** Memory of a run's keys: its buffer with what Redis adds to each frame, and its file tree. */
+    runMaxBytes: 12 * miB,
+    /** Memory of everything else: rate limits, open streams, presence, connections. */
+    baseBytes: 128 * miB,
     /** Longer batches are not included in their notification. */
     notificationMaxBytes: 8 * kiB,
   },

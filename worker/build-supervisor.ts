@@ -24,6 +24,7 @@ import type { HeartbeatOptions } from './host/heartbeat.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
 import {
+  instrumentFrameStream,
   instrumentFrames,
   instrumentTurns,
   modelCallObserver,
@@ -51,12 +52,13 @@ export type SupervisedHost = ReturnType<typeof buildSupervisor>;
 export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { config, logger, telemetry, metrics, host } = worker;
   const { hostId } = lease;
-  const { pools, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
+  const { pools, presence, notifications, sandboxes, healthMonitor, egress, ...connections } =
     connect(config, logger);
   const { pool, heartbeatPool, leasePool } = pools;
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
   const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
+  const frameStream = instrumentFrameStream(connections.frameStream, telemetry.metrics);
   const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
   const common = { hostId, runs, runLogContext, frameStream, logger, now };
@@ -102,7 +104,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
       notifications,
       handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
     },
-    close,
+    close: connections.close,
   };
 }
 

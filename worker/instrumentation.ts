@@ -9,6 +9,8 @@ import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
+import type { PublishOutcome } from '../systems/redis/frame-publisher.ts';
+import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { StartOutcome } from '../workflows/shared/activities.ts';
 import type { Supervisor } from './sandbox/supervisor.ts';
 
@@ -66,6 +68,17 @@ export function instrumentFrames(frames: FrameStore, metrics: WorkerMetrics): Fr
   };
 }
 
+export function instrumentFrameStream(stream: FrameStream, metrics: WorkerMetrics): FrameStream {
+  return {
+    ...stream,
+    async publish(runId, batch) {
+      const outcome = await stream.publish(runId, batch);
+      metrics.batchPublished(outcome);
+      return outcome;
+    },
+  };
+}
+
 export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
   return {
     ...supervisor,
@@ -111,6 +124,7 @@ interface WorkerMetrics {
   runEnded(cause: string, ranMs: number | null): void;
   turnStarted(waitedMs: number): void;
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
+  batchPublished(outcome: PublishOutcome): void;
   sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
   modelCall(call: LedgerEntry, modelLabel: string): void;
@@ -121,6 +135,7 @@ export const noopMetrics: WorkerMetrics = {
   runEnded: () => undefined,
   turnStarted: () => undefined,
   batchStored: () => undefined,
+  batchPublished: () => undefined,
   sandboxStart: () => undefined,
   webhookAttempt: () => undefined,
   modelCall: () => undefined,

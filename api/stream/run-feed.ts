@@ -39,6 +39,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
   const state = createFeedState(deps, run);
   const tree = createFeedTree(deps, runId);
   const hasEnded = () => state.now().endedAt !== null;
+  const isAsleep = () => hasEnded() || (state.now().status === 'sleep' && state.now().lastSeq > 0);
   const pending = createPendingEntries();
   const notifyListeners = () => listeners.forEach((listener) => listener());
 
@@ -50,7 +51,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
     async step() {
       await state.refresh();
       cursor.noteHighWatermark(state.now().lastSeq);
-      await tree.refresh(hasEnded());
+      await tree.refresh(isAsleep());
       const entries = pending.take();
       if (entries === null || !cursor.tryAppend(entries)) {
         while (await cursor.readMore()) notifyListeners();
@@ -73,7 +74,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
     ring: cursor.ring,
     tree,
     state: state.now,
-    ready: tree.refresh(hasEnded()),
+    ready: tree.refresh(isAsleep()),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -163,7 +164,7 @@ interface FeedTree {
   /** The tree has changed since it was read. */
   isStale: () => boolean;
   /** Reads a stale tree. It remains stale if Redis does not answer. */
-  refresh: (hasEnded: boolean) => Promise<void>;
+  refresh: (isAsleep: boolean) => Promise<void>;
 }
 
 type TreeDeps = Pick<ApiDeps, 'frameStream' | 'files'>;
@@ -177,10 +178,10 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
       isStale = true;
     },
     isStale: () => isStale,
-    async refresh(hasEnded) {
+    async refresh(isAsleep) {
       if (!isStale) return;
       isStale = false; // a change during the read may be too late for it
-      const found = await readTree(deps, runId, hasEnded).catch((error: unknown) => {
+      const found = await readTree(deps, runId, isAsleep).catch((error: unknown) => {
         isStale = true;
         throw error;
       });
@@ -190,14 +191,14 @@ export function createFeedTree(deps: TreeDeps, runId: string): FeedTree {
   };
 }
 
-/** A tree that Redis has dropped is read from the snapshot, which exists once the run has ended. */
+/** A tree that Redis has dropped is read from the snapshot, which exists without a sandbox. */
 async function readTree(
   deps: TreeDeps,
   runId: string,
-  hasEnded: boolean,
+  isAsleep: boolean,
 ): Promise<{ json: string | null } | null> {
   const cached = await deps.frameStream.readFileTree(runId);
-  if (!hasEnded || typeof cached?.json === 'string') return cached;
+  if (!isAsleep || typeof cached?.json === 'string') return cached;
   return { json: await treeOfSnapshot(deps, runId) };
 }
 

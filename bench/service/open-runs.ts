@@ -84,7 +84,7 @@ export async function openRunLog(service: BenchService): Promise<RunLog> {
       return batch.map((frame, i) => ({ ...frame, seq: stored.firstSeq + i, at: stored.at }));
     },
     async publish(stored) {
-      if (!(await stream.publish(runId, { frames: stored, deltas: [] }))) {
+      if ((await stream.publish(runId, { frames: stored, deltas: [] })) !== 'buffered') {
         throw new Error('Redis did not take the frames');
       }
     },

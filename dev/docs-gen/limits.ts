@@ -2,6 +2,7 @@
 
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
+import { redisMemoryFor } from '../../core/redis-memory.ts';
 
 const units: [number, string][] = [
   [1024 ** 3, 'GiB'],
@@ -171,7 +172,8 @@ change some of these values.
 | Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to 4 stay open when idle |
 | | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |
 | | all processes | \`max_connections\` of Postgres; \`flowrun doctor\` compares it with the sum over all hosts, one API process per address, and the open connections of other programs |
-| Redis memory | a run | up to ${bytes(limits.replay.bufferBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end |
+| Redis memory | a run | up to ${bytes(limits.redis.runMaxBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end or after its session has gone to sleep |
+| | all runs | ${bytes(redisMemoryFor(0))}, and ${bytes(redisMemoryFor(1) - redisMemoryFor(0))} per slot of all hosts: its run, and the one before it. \`flowrun doctor\` compares the sum with \`maxmemory\` of Redis |
 
 API processes share nothing but the stores, so any number can run behind one address. Each worker is
 one host: see [more hosts](more-hosts.md).

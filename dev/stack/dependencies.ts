@@ -28,7 +28,7 @@ export async function ensureDependencies(
   const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, DOCKER_HOST } = process.env;
   const [postgresUrl, redisUrl, temporal, images, authority] = await settleAll([
     ensurePostgres(folders, DATABASE_URL),
-    ensureRedis(folders, REDIS_URL),
+    ensureRedis(folders, { externalUrl: REDIS_URL }),
     ensureTemporal(folders, {
       externalAddress: TEMPORAL_ADDRESS,
       externalUiUrl: TEMPORAL_UI_URL,

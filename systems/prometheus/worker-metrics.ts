@@ -69,6 +69,8 @@ function createRunMetrics(registry: Registry) {
   };
 }
 
+const publishOutcomes = ['buffered', 'rejected', 'failed'] as const;
+
 /** Counted per batch, never per frame. */
 function createFrameMetrics(registry: Registry) {
   const registers = [registry];
@@ -88,7 +90,16 @@ function createFrameMetrics(registry: Registry) {
     buckets: callSeconds,
     registers,
   });
+  const publications = new Counter({
+    name: 'flowrun_publications_total',
+    help: 'Batches of frames published to readers. rejected: Redis had no memory to buffer it. failed: Redis did not answer.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of publishOutcomes) publications.inc({ outcome }, 0);
   return {
+    batchPublished: (outcome: (typeof publishOutcomes)[number]): void =>
+      publications.inc({ outcome }),
     batchStored(batch: { frames: number; bytes: number; tookMs: number }): void {
       frames.inc(batch.frames);
       bytes.inc(batch.bytes);

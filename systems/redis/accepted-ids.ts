@@ -4,6 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
+import { writeAlsoWhenFull } from './when-full.ts';
 
 export interface AcceptedIds {
   /** Call after the commit and before the answer, which does not wait. A failure is ignored. */
@@ -20,7 +21,7 @@ export function createAcceptedIds(redis: Redis, { instance }: { instance: string
 }
 
 /** Uses the clock of Redis, so that a process whose clock is ahead removes no IDs of others. */
-const addScript = `
+const addScript = `${writeAlsoWhenFull}
 local id, keptMs, max, ttlMs = unpack(ARGV)
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

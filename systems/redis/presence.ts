@@ -4,6 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
+import { writeAlsoWhenFull } from './when-full.ts';
 
 export interface Presence {
   /** Records that the streams of these runs have readers. Never throws. */
@@ -39,7 +40,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-const touchScript = `${clock}
+const touchScript = `${writeAlsoWhenFull}${clock}
 redis.call('SET', KEYS[1], now, 'PX', ARGV[1])
 return 1
 `;

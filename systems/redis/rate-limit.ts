@@ -7,6 +7,7 @@ import { answerAt, partsPerToken, type TokenAnswer, takeToken } from '../../core
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
 import { createLocalBuckets } from './local-buckets.ts';
+import { writeAlsoWhenFull } from './when-full.ts';
 
 export interface RateLimiter {
   /** Takes a token of a bucket that holds `perMinute` and refills continuously. Never throws. */
@@ -71,6 +72,7 @@ if parts >= token then
   parts = parts - token
   allowed = 1
 end
+${writeAlsoWhenFull}
 redis.call('HSET', KEYS[1], 'parts', parts, 'at', now)
 redis.call('PEXPIRE', KEYS[1], math.ceil((full - parts) / perMinute) + 1000)
 return { allowed, parts }

@@ -4,6 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
+import { writeAlsoWhenFull } from './when-full.ts';
 
 export interface StreamSlotRequest {
   slotId: string;
@@ -83,7 +84,10 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Returns the limit that is reached and the count; if the slot was claimed, 0 and the key's. */
+/**
+ * Returns the limit that is reached and the count; if the slot was claimed, 0 and the key's. A full
+ * Redis claims, too, because the first write needs no memory.
+ */
 const claimScript = `${clock}
 local ofKey
 for i, key in ipairs(KEYS) do
@@ -100,7 +104,7 @@ return { 0, ofKey }
 `;
 
 /** Claims the slot again if Redis has lost it. Returns the number of open streams of the key. */
-const renewScript = `${clock}
+const renewScript = `${writeAlsoWhenFull}${clock}
 for _, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ARGV[2], ARGV[1])
   redis.call('PEXPIRE', key, ARGV[2])
@@ -108,7 +112,7 @@ end
 return redis.call('ZCOUNT', KEYS[1], now, '+inf')
 `;
 
-const reserveScript = `${clock}
+const reserveScript = `${writeAlsoWhenFull}${clock}
 local reserved = tonumber(redis.call('GET', KEYS[1]) or now)
 local from = math.min(math.max(now, reserved), now + ARGV[2])
 redis.call('SET', KEYS[1], from + ARGV[1], 'PX', from + ARGV[1] - now)

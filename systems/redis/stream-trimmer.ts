@@ -2,27 +2,29 @@ import { limits } from '../../core/limits.ts';
 
 /**
  * Bounds the bytes of a run's stream, which Redis cannot do. A run has one publisher, which counts
- * what it has written. After the publisher restarts, the stream may reach twice the bound before it
- * is trimmed.
+ * what it has written. A new publisher does not know how much there is, and drops it.
  */
 interface StreamTrimmer {
   /** Counts an entry. */
   add: (runId: string, entry: { id: string; bytes: number }) => void;
   /** The lowest id to keep, or null while everything fits. */
   trim: (runId: string) => string | null;
+  /** What is in the stream becomes unknown. */
   forget: (runId: string) => void;
 }
 
 interface Window {
   entries: { id: string; bytes: number }[];
   bytes: number;
+  /** The stream may have entries from before this window. */
+  isNew: boolean;
 }
 
 export function createStreamTrimmer(): StreamTrimmer {
   const windows = new Map<string, Window>();
   return {
     add(runId, entry) {
-      const window = windows.get(runId) ?? { entries: [], bytes: 0 };
+      const window = windows.get(runId) ?? { entries: [], bytes: 0, isNew: true };
       windows.set(runId, window);
       window.entries.push({ id: entry.id, bytes: entry.bytes });
       window.bytes += entry.bytes;
@@ -39,7 +41,9 @@ export function createStreamTrimmer(): StreamTrimmer {
 function trimWindow(window: Window): string | null {
   const isFull =
     window.bytes > limits.replay.bufferBytes || window.entries.length > limits.replay.bufferFrames;
-  if (!isFull) return null;
+  const { isNew } = window;
+  window.isNew = false;
+  if (!isFull) return isNew ? (window.entries[0]?.id ?? null) : null;
   const keepBytes = limits.replay.bufferBytes * 0.75;
   const keepEntries = limits.replay.bufferFrames * 0.75;
   let dropped = 0;

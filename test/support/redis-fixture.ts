@@ -13,11 +13,11 @@ export interface RedisFixture {
 }
 
 /** Opens a connection with an instance label that no other test uses. */
-export async function openRedis(): Promise<RedisFixture> {
+export async function openRedis(url: string = stackEnv.redisUrl): Promise<RedisFixture> {
   const instance = `test-${randomUUID().slice(0, 12)}`;
   const opened: Redis[] = [];
   const connect = async (): Promise<Redis> => {
-    const redis = connectRedis({ url: stackEnv.redisUrl, name: instance, onError: () => {} });
+    const redis = connectRedis({ url, name: instance, onError: () => {} });
     opened.push(redis);
     await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
     return redis;

@@ -3,6 +3,8 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defaultCapacity } from '../../../config/host-capacity.ts';
+import { redisMaxMemory, redisPolicy } from '../../../core/redis-memory.ts';
 import { installPackages } from '../../lib/apt.ts';
 import type { Folders } from '../../lib/folders.ts';
 import { step } from '../../lib/progress.ts';
@@ -15,11 +17,21 @@ import type { ServerTls } from './server-tls.ts';
 
 const name = 'redis';
 
+/** Hosts of tests have up to so many slots, and share one Redis. */
+const testSlots = 20;
+
+export interface RedisOptions {
+  /** A server to use instead. */
+  externalUrl?: string | undefined;
+  tls?: ServerTls;
+  maxMemory?: string;
+}
+
 export function ensureRedis(
   folders: Folders,
-  externalUrl?: string,
-  tls?: ServerTls,
+  { externalUrl, ...options }: RedisOptions = {},
 ): Promise<string> {
+  const { tls } = options;
   return step(name, async (progress) => {
     if (externalUrl) {
       await requireReachable('REDIS_URL', externalUrl);
@@ -34,7 +46,7 @@ export function ensureRedis(
       return { value: urlOf(folders, lastPort, tls), summary: `running on 127.0.0.1:${lastPort}` };
     }
     await stopRedis(folders);
-    const port = await start(folders, tls, progress);
+    const port = await start(folders, options, progress);
     return { value: urlOf(folders, port, tls), summary: `started on 127.0.0.1:${port}` };
   });
 }
@@ -45,7 +57,7 @@ export function stopRedis(folders: Folders): Promise<boolean> {
 
 async function start(
   folders: Folders,
-  tls: ServerTls | undefined,
+  { tls, maxMemory = redisMaxMemory(Math.max(defaultCapacity(), testSlots)) }: RedisOptions,
   progress: (doing: string) => void,
 ): Promise<number> {
   if (findOnPath('redis-server', ['/usr/bin']) === undefined) {
@@ -60,8 +72,8 @@ async function start(
     `dir ${folders.data}`,
     'save ""',
     'appendonly no',
-    'maxmemory 512mb',
-    'maxmemory-policy noeviction',
+    `maxmemory ${maxMemory}`,
+    `maxmemory-policy ${redisPolicy}`,
   ];
   writeFileSync(settings, `${lines.join('\n')}\n`, { mode: 0o600 });
   const command = findOnPath('redis-server', ['/usr/bin']) ?? 'redis-server';

@@ -11,7 +11,7 @@ import {
   ensurePrivateEngine,
   stopPrivateEngine,
 } from '../../../dev/stack/servers/private-engine.ts';
-import { ensureRedis } from '../../../dev/stack/servers/redis.ts';
+import { ensureRedis, type RedisOptions } from '../../../dev/stack/servers/redis.ts';
 import {
   ensureTemporalServer,
   stopTemporalServer,
@@ -42,9 +42,9 @@ export async function ownPostgres(): Promise<FaultServer> {
   return ownPart(start, () => stopDaemon(folders, 'postgres', { signal: 'SIGQUIT' }));
 }
 
-export async function ownRedis(): Promise<FaultServer> {
+export async function ownRedis(options?: Pick<RedisOptions, 'maxMemory'>): Promise<FaultServer> {
   const folders = faultTestFolders();
-  const start = () => ensureRedis(folders);
+  const start = () => ensureRedis(folders, options);
   return ownPart(start, () => stopDaemon(folders, 'redis', { signal: 'SIGKILL' }));
 }
 

@@ -44,7 +44,7 @@ export async function startTlsServers(): Promise<TlsServers> {
     hba_file: ofPostgres(file('pg_hba.conf', clientAuthentication)),
   });
   const [redisUrl, temporalAddress] = await Promise.all([
-    ensureRedis(folders, undefined, tls),
+    ensureRedis(folders, { tls }),
     ensureTemporalServer(folders, plainUrl, tls),
   ]);
   return {

@@ -34,7 +34,7 @@ test('reads frames and deltas in the order of publication', async () => {
     { seq: 2, n: 1, data: '{"a":3}' },
   ];
   const frames = [frame(1, 'é\u2028'), frame(2)];
-  expect(await stream.publish(runId, { frames, deltas })).toBe(true);
+  expect(await stream.publish(runId, { frames, deltas })).toBe('buffered');
   expect(await stream.read(runId, fromStart, 100)).toEqual([
     { kind: 'frame', frame: frames[0] },
     { kind: 'delta', delta: deltas[0] },
@@ -49,8 +49,12 @@ test('reads frames and deltas in the order of publication', async () => {
 
 test('stores a frame once, even if published twice', async () => {
   const runId = randomUUID();
-  expect(await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] })).toBe(true);
-  expect(await stream.publish(runId, { frames: [frame(2), frame(3)], deltas: [] })).toBe(true);
+  expect(await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] })).toBe(
+    'buffered',
+  );
+  expect(await stream.publish(runId, { frames: [frame(2), frame(3)], deltas: [] })).toBe(
+    'buffered',
+  );
   const seqs = (await stream.read(runId, fromStart, 100))?.map((entry) =>
     entry.kind === 'frame' ? entry.frame.seq : null,
   );
@@ -73,7 +77,7 @@ test("bounds the bytes of a run's stream", async () => {
   const data = JSON.stringify({ data: 'y'.repeat(30_000) });
   for (let batch = 0; batch < 40; batch += 1) {
     const frames = Array.from({ length: 20 }, (_, i) => ({ ...frame(batch * 20 + i + 1), data }));
-    expect(await stream.publish(runId, { frames, deltas: [] })).toBe(true);
+    expect(await stream.publish(runId, { frames, deltas: [] })).toBe('buffered');
   }
   const kept = (await stream.read(runId, fromStart, 10_000)) ?? [];
   expect(kept.length * data.length).toBeLessThanOrEqual(
@@ -94,7 +98,7 @@ test("bounds the frames of a run's stream", async () => {
   expect(kept).toBeLessThanOrEqual(limits.replay.bufferFrames + 1_000);
 });
 
-test('sets an expiry on every key, an hour after the end of the run', async () => {
+test('sets an expiry on every key, five minutes after the end of the run', async () => {
   const runId = randomUUID();
   const keys = redisKeys(fixture.instance);
   await stream.publish(runId, { frames: [frame(1)], deltas: [] });
@@ -108,7 +112,7 @@ test('sets an expiry on every key, an hour after the end of the run', async () =
   for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
     const left = await fixture.redis.pttl(key);
     expect(left).toBeGreaterThan(0);
-    expect(left).toBeLessThanOrEqual(limits.replay.bufferAfterEndMs);
+    expect(left).toBeLessThanOrEqual(5 * 60_000);
   }
 });
 
@@ -170,7 +174,7 @@ test('returns at once, without an error, while Redis is down', async () => {
   const runId = randomUUID();
   const began = performance.now();
   lost.subscribe(runId, () => {})();
-  expect(await lost.publish(runId, { frames: [frame(1)], deltas: [] })).toBe(false);
+  expect(await lost.publish(runId, { frames: [frame(1)], deltas: [] })).toBe('failed');
   expect(await lost.notify(runId)).toBe(false);
   expect(await lost.read(runId, fromStart, 1)).toBeNull();
   expect(await lost.publishFileTree(runId, '[]')).toBe(false);

@@ -97,7 +97,10 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
       sandboxes,
       ...stores,
       frameStream: {
-        publish: async (_runId, batch) => published.push(batch) > 0,
+        publish: async (_runId, batch) => {
+          published.push(batch);
+          return 'buffered';
+        },
         publishFileTree: async (_runId, json) => trees.push(json) > 0,
         expire: async () => true,
         notify: async () => true,

@@ -133,8 +133,8 @@ test('deltas follow the frame before them, with the same ids after a restart', a
 test('readers are notified of a batch before its effects start, and neither waits for Redis', async () => {
   const fixture = await createTailFixture(database.pool);
   const order: string[] = [];
-  let comeBack: (taken: boolean) => void = () => {};
-  const away = new Promise<boolean>((resolve) => {
+  let comeBack: (outcome: 'failed') => void = () => {};
+  const away = new Promise<'failed'>((resolve) => {
     comeBack = resolve;
   });
   await fixture.tail({
@@ -142,7 +142,7 @@ test('readers are notified of a batch before its effects start, and neither wait
     frameStream: {
       publish: (_runId, { frames }) => {
         order.push(`published ${frames[0]?.seq}`);
-        return frames[0]?.seq === 1 ? Promise.resolve(true) : away;
+        return frames[0]?.seq === 1 ? Promise.resolve('buffered') : away;
       },
     },
   });
@@ -153,7 +153,7 @@ test('readers are notified of a batch before its effects start, and neither wait
   }
   const steps = ['published 1', 'set going', 'next', 'published 3', 'set going', 'next'];
   expect(order).toEqual([...steps, 'set going', 'next']);
-  comeBack(false);
+  comeBack('failed');
 });
 
 test('a batch ends with the result that is in it', async () => {

@@ -76,7 +76,7 @@ export async function createTailFixture(pool: Pool): Promise<TailFixture> {
       frameStream: {
         publish: (_runId, batch) => {
           published.push(batch);
-          return Promise.resolve(true);
+          return Promise.resolve('buffered');
         },
       },
       onStored: () => {},

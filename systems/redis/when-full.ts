@@ -1,0 +1,6 @@
+/**
+ * The first line of a script whose write must succeed although Redis has reached its memory limit.
+ * Redis then refuses the first write of a script if it needs memory, and no write after another
+ * one; PERSIST needs none. Only for keys that are small, few, and given an expiry by the script.
+ */
+export const writeAlsoWhenFull = `redis.call('PERSIST', KEYS[1])`;
