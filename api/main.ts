@@ -35,6 +35,7 @@ import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
 import { createAcceptedIds } from '../systems/redis/accepted-ids.ts';
 import { connectRedis, type Redis } from '../systems/redis/connect.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
+import { readMemoryUse } from '../systems/redis/memory-use.ts';
 import { createNotifications } from '../systems/redis/notifications.ts';
 import { createPresence } from '../systems/redis/presence.ts';
 import { redisVersion } from '../systems/redis/probe.ts';
@@ -151,7 +152,8 @@ function open() {
     redis.disconnect();
     await Promise.all([temporal.close(), pool.end()]);
   }
-  return { pool, temporal, deps, close };
+  const redisMemory = () => readMemoryUse(redis);
+  return { pool, temporal, redisMemory, deps, close };
 }
 
 function openTemporal(pool: Pool) {
@@ -166,12 +168,12 @@ function openTemporal(pool: Pool) {
 }
 
 /** Metrics are served from before the API listens until after it is closed. */
-async function startMetrics({ pool, deps }: ReturnType<typeof open>) {
+async function startMetrics({ pool, redisMemory, deps }: ReturnType<typeof open>) {
   if (config.metrics === null) return null;
   const { checks } = deps;
   const checkWithinMs = limits.http.readinessTimeoutMs;
   const { count } = createFleetStore(pool, hostThresholds(config.times.hostLostMs).staleMs);
-  metrics?.watch({ pools: [pool], checks, checkWithinMs, countFleet: count });
+  metrics?.watch({ pools: [pool], checks, checkWithinMs, countFleet: count, redisMemory });
   return metrics?.serve(config.metrics);
 }
 

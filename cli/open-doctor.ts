@@ -20,7 +20,8 @@ import { createTemporalIdentityStore } from '../systems/postgres/maintenance/tem
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { schemaState } from '../systems/postgres/schema/schema-state.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
-import { probeRedis } from '../systems/redis/probe.ts';
+import { readMemoryUse } from '../systems/redis/memory-use.ts';
+import { probeRedis, redisVersion } from '../systems/redis/probe.ts';
 import { createTemporal, type Temporal } from '../systems/temporal/client.ts';
 import { createTemporalProbe, type TemporalProbe } from '../systems/temporal/probe.ts';
 import { fetchReadiness } from './doctor/checks/api.ts';
@@ -48,7 +49,7 @@ export async function withDoctor<T>(
     return await work({
       config,
       ...onPostgres(pool, config),
-      redis: config.redis && { version: redisProbe(config.redis) },
+      redis: config.redis && onRedis(config.redis),
       diagnoseTls: (store, error) => diagnoseTls(config, store, error),
       temporal: temporal && { ...temporal.client, ...temporal.probe },
       docker: dockerOf(config),
@@ -61,7 +62,10 @@ export async function withDoctor<T>(
   }
 }
 
-const redisProbe = (redis: RedisConfig) => () => probeRedis(redis);
+const onRedis = (redis: RedisConfig) => ({
+  version: () => probeRedis(redis, redisVersion),
+  memory: () => probeRedis(redis, readMemoryUse),
+});
 
 async function diagnoseTls(
   config: DoctorConfig,

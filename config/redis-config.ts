@@ -1,7 +1,9 @@
 import { omitUndefined } from '../core/omit-undefined.ts';
+import { redisMaxMemory } from '../core/redis-memory.ts';
 import { ConfigError } from './config-error.ts';
+import { type Environment, readVariables } from './environment.ts';
 import { pairError } from './pem.ts';
-import { serviceVariables } from './variables.ts';
+import { serviceVariables, workerVariables } from './variables.ts';
 
 const { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY } = serviceVariables;
 export const redisVariables = { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY };
@@ -25,6 +27,12 @@ export function redisConfig(read: Read): RedisConfig {
   if (message !== null) throw new ConfigError(message);
   const { REDIS_URL: url, REDIS_TLS_CA: ca, REDIS_TLS_CERT: cert, REDIS_TLS_KEY: key } = read;
   return { url, tls: omitUndefined({ ca, cert, key }) };
+}
+
+/** The `maxmemory` of a Redis for the slots of this machine. Throws a ConfigError. */
+export function readRedisMaxMemory(env: Environment = process.env): string {
+  const { HOST_CAPACITY } = workerVariables;
+  return redisMaxMemory(readVariables(env, { HOST_CAPACITY }).HOST_CAPACITY);
 }
 
 function contradiction(read: Read): string | null {

@@ -4,7 +4,7 @@ import { containersCheck } from './checks/containers.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
 import { hostsCheck } from './checks/hosts.ts';
 import { clockCheck, encryptionKeyCheck, postgresCheck, schemaCheck } from './checks/postgres.ts';
-import { redisCheck } from './checks/redis.ts';
+import { redisCheck, redisMemoryCheck } from './checks/redis.ts';
 import { retentionCheck } from './checks/retention.ts';
 import { messagesCheck, runsCheck } from './checks/stuck-runs.ts';
 import { searchAttributesCheck, temporalCheck, workersCheck } from './checks/temporal.ts';
@@ -27,6 +27,7 @@ export const checks: Check[] = [
   searchAttributesCheck,
   hostsCheck,
   connectionsCheck,
+  redisMemoryCheck,
   dockerCheck,
   imageCheck,
   runtimeCheck,

@@ -1,4 +1,5 @@
 import type { DoctorConfig } from '../../config/doctor-config.ts';
+import type { RedisMemory } from '../../core/redis-memory.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
@@ -98,7 +99,7 @@ export interface DoctorContext {
     blobs(times: RetentionTimes): Promise<Overdue & { bytes: number }>;
     largestTables(limit: number): Promise<TableSize[]>;
   };
-  redis: { version(): Promise<string | null> } | null;
+  redis: { version(): Promise<string | null>; memory(): Promise<RedisMemory | null> } | null;
   /** The TLS problem behind a store's error; null if TLS is not the cause. */
   diagnoseTls(store: Store, error: unknown): Promise<Problem | null>;
   temporal:

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { RedisMemory } from '../../core/redis-memory.ts';
 import { exportFleet, type FleetNumbers } from './fleet-metrics.ts';
 import {
   type CountedPool,
@@ -9,6 +10,7 @@ import {
   exportDependencies,
   exportPools,
 } from './process-metrics.ts';
+import { exportRedisMemory } from './redis-metrics.ts';
 import { type MetricsAddress, serveMetrics } from './server.ts';
 
 interface WatchedApi {
@@ -16,6 +18,7 @@ interface WatchedApi {
   checks: DependencyChecks;
   checkWithinMs: number;
   countFleet: () => Promise<FleetNumbers>;
+  redisMemory: () => Promise<RedisMemory | null>;
 }
 
 /** All metrics of an API process. `codes`: every error code of the API. */
@@ -26,10 +29,11 @@ export function createApiMetrics(codes: readonly string[]) {
     ...createAdmissionMetrics(registry),
     ...createStreamMetrics(registry),
     ...createLogMetrics(registry),
-    watch({ pools, checks, checkWithinMs, countFleet }: WatchedApi): void {
+    watch({ pools, checks, checkWithinMs, countFleet, redisMemory }: WatchedApi): void {
       exportPools(registry, pools);
       exportDependencies(registry, checks, checkWithinMs);
       exportFleet(registry, countFleet);
+      exportRedisMemory(registry, redisMemory);
     },
     serve: (at: MetricsAddress) => serveMetrics(registry, at),
   };

@@ -10,7 +10,10 @@ export async function redisVersion(redis: Redis): Promise<string | null> {
 }
 
 /** Uses a new connection and throws that connection's error. */
-export async function probeRedis(address: RedisAddress): Promise<string | null> {
+export async function probeRedis<T>(
+  address: RedisAddress,
+  ask: (redis: Redis) => Promise<T>,
+): Promise<T> {
   let lastError = new Error('Redis does not answer in time');
   const onError = (error: Error) => {
     lastError = error;
@@ -19,7 +22,7 @@ export async function probeRedis(address: RedisAddress): Promise<string | null> 
   try {
     const signal = AbortSignal.timeout(limits.http.readinessTimeoutMs);
     if (redis.status !== 'ready') await once(redis, 'ready', { signal });
-    return await redisVersion(redis);
+    return await ask(redis);
   } catch {
     throw lastError;
   } finally {

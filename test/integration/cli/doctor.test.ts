@@ -1,6 +1,5 @@
 // Breaks each dependency of the service for real, and reads the advice.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import type { ApiFixture } from '../../support/api-fixture.ts';
 import { createEmptyDatabase } from '../../support/database.ts';
 import { doctorWith, openDoctorFixture } from '../../support/doctor-fixture.ts';
 import { startFakeEngine } from '../../support/fake-engine.ts';
+import { startRedis } from '../../support/redis-process.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 
@@ -86,17 +86,6 @@ test('reports a stopped Redis, and recognizes that it is back', async () => {
   second.kill('SIGKILL');
   await once(second, 'exit');
 });
-
-async function startRedis(port: number): Promise<ChildProcess> {
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--daemonize', 'no'];
-  const redis = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
-  let output = '';
-  for await (const chunk of redis.stdout) {
-    output += String(chunk);
-    if (output.includes('Ready to accept connections')) break;
-  }
-  return redis;
-}
 
 test('reports a missing namespace with the command that creates it', async () => {
   const diagnosis = await doctorWith({ ...env, TEMPORAL_NAMESPACE: 'nobodys' })();

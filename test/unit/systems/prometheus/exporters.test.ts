@@ -7,6 +7,7 @@ import {
   createRegistry,
   exportDependencies,
 } from '../../../../systems/prometheus/process-metrics.ts';
+import { exportRedisMemory } from '../../../../systems/prometheus/redis-metrics.ts';
 import { serveMetrics } from '../../../../systems/prometheus/server.ts';
 
 const numbers: FleetNumbers = {
@@ -52,6 +53,25 @@ describe('the fleet metrics', () => {
     isKnown = false;
     expect(await exported(registry)).toEqual([]);
   });
+});
+
+test('the memory of Redis is absent while unknown, and its limit if it has none', async () => {
+  const registry = createRegistry();
+  const policy = 'noeviction';
+  const answers = [
+    async () => ({ usedBytes: 5, limitBytes: 9, policy }),
+    async () => ({ usedBytes: 6, limitBytes: null, policy }),
+    () => Promise.reject(new Error('unavailable')),
+    async () => null,
+  ];
+  exportRedisMemory(registry, () => (answers.shift() ?? (async () => null))());
+  expect(await exported(registry)).toEqual([
+    'flowrun_redis_memory_bytes{state="limit"} 9',
+    'flowrun_redis_memory_bytes{state="used"} 5',
+  ]);
+  expect(await exported(registry)).toEqual(['flowrun_redis_memory_bytes{state="used"} 6']);
+  expect(await exported(registry)).toEqual([]);
+  expect(await exported(registry)).toEqual([]);
 });
 
 test('a dependency that fails or hangs is down and does not delay the scrape', async () => {
