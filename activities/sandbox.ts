@@ -10,12 +10,21 @@ import {
 
 /** Owns this host's sandboxes independently of any activity. */
 export interface SandboxSupervisor {
+  /** Throws SandboxStartError. A second call finds the sandbox that the first has started. */
   start(ref: SandboxRef): Promise<StartOutcome>;
+  /** Resolves once the output is read to its end and the cause recorded. Aborting only detaches. */
   follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
+  /**
+   * Resolves when the container has exited: within the grace and two seconds if the engine
+   * responds.
+   */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  /** Sends the sandbox its session's next message, and waits for the end of the turn. */
   runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
+  /** Interrupts the turn of this message, or the current turn. No effect after its end. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
+  /** Removes the container, its socket and, unless they are needed, its folders. Safe to repeat. */
   remove(ref: SandboxRef, options: { keepFolders: boolean }): Promise<void>;
 }
 

@@ -13,11 +13,14 @@ export interface SandboxRegistry {
   /** Forgets the run's sandbox once it is closed: two sandboxes cannot share a socket. */
   detach(runId: string): Promise<void>;
   all(): SupervisedSandbox[];
+  /** Those that have neither ended nor been released. */
+  live(): SandboxRef[];
 }
 
 export function createSandboxRegistry(): SandboxRegistry {
   const byRun = new Map<string, SupervisedSandbox>();
   const findByRun = (runId: string): SupervisedSandbox | null => byRun.get(runId) ?? null;
+  const all = (): SupervisedSandbox[] => [...byRun.values()];
   return {
     findByRun,
     find({ runId, generation }) {
@@ -33,6 +36,7 @@ export function createSandboxRegistry(): SandboxRegistry {
       await findByRun(runId)?.close();
       byRun.delete(runId);
     },
-    all: () => [...byRun.values()],
+    all,
+    live: () => all().flatMap((sandbox) => (sandbox.isLive() ? [sandbox.ref] : [])),
   };
 }

@@ -1,8 +1,10 @@
 // Supervises a host's sandboxes independently of activities. Operations on one run are serialized.
 // Waiting for its end and stopping it are not.
 
+import type { SandboxSupervisor } from '../../activities/sandbox.ts';
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
+import { untilAborted } from '../../lib/async/until-aborted.ts';
 import type { SandboxRef, StartOutcome, TurnOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { SandboxReleased } from './ownership.ts';
@@ -17,26 +19,10 @@ import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.t
 import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
 import { createUnstoredFiles, type UnstoredFiles } from './workspace/unstored-files.ts';
 
-export interface Supervisor {
-  /** Throws SandboxStartError. A second call finds the sandbox that the first has started. */
-  start(ref: SandboxRef): Promise<StartOutcome>;
-  /** Resolves once the output is read to its end and the cause recorded. Aborting only detaches. */
-  follow(ref: SandboxRef, signal: AbortSignal): Promise<RunEnd>;
-  /**
-   * Resolves when the container has exited: within the grace and two seconds if the engine
-   * responds.
-   */
-  stop(ref: SandboxRef, graceMs: number): Promise<void>;
+export interface Supervisor extends SandboxSupervisor {
   /** False if this process does not supervise the run. */
   deliverAnswers(runId: string): Promise<boolean>;
-  snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
-  /** Sends the sandbox its session's next message, and waits for the end of the turn. */
-  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
-  /** Interrupts the turn of this message, or the current turn. No effect after its end. */
-  interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   files: Pick<SandboxFiles, 'store' | 'storeAll' | 'write'>;
-  /** Removes the container, its socket and, unless they are needed, its folders. Safe to repeat. */
-  remove(ref: SandboxRef, options: { keepFolders: boolean }): Promise<void>;
   /** Adopts the sandboxes that a previous process of this host left, and removes orphaned ones. */
   adoptExisting(): Promise<void>;
   /**
@@ -78,11 +64,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     remove: (ref, options) => remove(state, ref, options),
     adoptExisting: () => adoptExistingSandboxes(deps, (ref) => findOrAdopt(state, ref)),
     removeOrphanedFolders: () => removeOrphanedFolders(state),
-    live: () =>
-      sandboxes
-        .all()
-        .filter((sandbox) => sandbox.isLive())
-        .map((sandbox) => sandbox.ref),
+    live: sandboxes.live,
     async close() {
       closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
@@ -211,19 +193,4 @@ async function removeOrphanedFolders(state: SupervisorState): Promise<void> {
     if (isOrphaned(ref)) await remove(state, ref, { keepFolders: true });
   await removeFolders(state.deps, folders);
   if (!state.closing.aborted) state.unstoredFiles.storeNext(unstored);
-}
-
-/** The result of the work, or a rejection at the signal. The work continues. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
