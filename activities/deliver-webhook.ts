@@ -15,6 +15,7 @@ import type { RunActivities } from '../workflows/shared/activities.ts';
 export interface WebhookDeps {
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;
   sendWebhook: WebhookSender;
+  onWebhookAttempt(outcome: WebhookOutcome, tookMs: number): void;
   logger: Logger;
   now: () => Date;
 }
@@ -44,10 +45,11 @@ export async function attemptDelivery(
   failpoint('webhook.claimed');
   const startedAt = performance.now();
   const outcome = await deps.sendWebhook(signed(runId, claimed, deps.now()));
+  const tookMs = performance.now() - startedAt;
+  deps.onWebhookAttempt(outcome, tookMs);
   failpoint('webhook.sent');
-  const tookMs = Math.round(performance.now() - startedAt);
   const about = { runId, requestId: claimed.requestId, delivery, attempt };
-  deps.logger.info({ ...about, ...outcome, tookMs }, 'webhook_attempt');
+  deps.logger.info({ ...about, ...outcome, tookMs: Math.round(tookMs) }, 'webhook_attempt');
   await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
   failpoint('webhook.recorded');
   return toActivityResult(outcome);

@@ -5,11 +5,10 @@ import type {
 } from '../workflows/shared/activities.ts';
 import { createIdleEvictor, type EvictDeps } from './evict-idle-session.ts';
 import { createRunActivities, type RunDeps } from './run.ts';
-import { createSandboxActivities, type SandboxSupervisor } from './sandbox.ts';
+import { createSandboxActivities, type HostDeps } from './sandbox.ts';
 import { createSessionActivities, type SessionDeps } from './session.ts';
 
-export interface ActivityDeps extends RunDeps, SessionDeps, EvictDeps {
-  supervisor: SandboxSupervisor;
+export interface ActivityDeps extends RunDeps, SessionDeps, EvictDeps, HostDeps {
   admission: RunDeps['admission'] & EvictDeps['admission'];
   temporal: RunDeps['temporal'] & EvictDeps['temporal'];
 }
@@ -25,6 +24,6 @@ export function createActivities(deps: ActivityDeps): {
       ...createRunActivities(deps, evictIdleSession),
       ...createSessionActivities(deps, evictIdleSession),
     },
-    host: createSandboxActivities(deps.supervisor),
+    host: createSandboxActivities(deps),
   };
 }

@@ -28,17 +28,16 @@ export interface SandboxSupervisor {
   remove(ref: SandboxRef, options: { keepFolders: boolean }): Promise<void>;
 }
 
-export function createSandboxActivities(supervisor: SandboxSupervisor): HostActivities {
+export interface HostDeps {
+  supervisor: SandboxSupervisor;
+  onSandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
+}
+
+export function createSandboxActivities(deps: HostDeps): HostActivities {
+  const { supervisor } = deps;
   return {
     /** A second call adopts the container that the first has created, in any state. */
-    startSandbox: (ref) =>
-      withHeartbeat(async () => {
-        try {
-          return { outcome: await supervisor.start(ref) };
-        } catch (error) {
-          throw startFailure(error);
-        }
-      }),
+    startSandbox: (ref) => withHeartbeat(() => startSandbox(deps, ref)),
 
     /** Only attaches: a second call waits beside the first, and detaching ends nothing. */
     followRun: (ref) => withHeartbeat((signal) => supervisor.follow(ref, signal)),
@@ -75,6 +74,22 @@ async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Prom
     return await Promise.race([work(context.cancellationSignal), context.cancelled]);
   } finally {
     clearInterval(timer);
+  }
+}
+
+async function startSandbox(
+  { supervisor, onSandboxStart }: HostDeps,
+  ref: SandboxRef,
+): Promise<{ outcome: StartOutcome }> {
+  const from = performance.now();
+  let outcome: StartOutcome | 'failed' = 'failed';
+  try {
+    outcome = await supervisor.start(ref);
+    return { outcome };
+  } catch (error) {
+    throw startFailure(error);
+  } finally {
+    onSandboxStart(outcome, performance.now() - from);
   }
 }
 

@@ -25,10 +25,8 @@ import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
 import {
   instrumentFrameStream,
-  instrumentFrames,
-  instrumentTurns,
-  modelCallObserver,
   runObserver,
+  sandboxObserver,
   type Telemetry,
 } from './instrumentation.ts';
 import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
@@ -57,7 +55,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { pool, heartbeatPool, leasePool } = pools;
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
-  const turns = instrumentTurns(createTurnStore(pool, host.staleMs), telemetry.metrics);
+  const turns = createTurnStore(pool, host.staleMs);
   const frameStream = instrumentFrameStream(connections.frameStream, telemetry.metrics);
   const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
@@ -70,11 +68,11 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     dataDir: config.dataDir,
     hostModel: config.hostModel,
     image: config.sandboxImage,
-    frames: instrumentFrames(createFrameStore(pool, leasePool), telemetry.metrics),
+    frames: createFrameStore(pool, leasePool),
     ...sandboxStores(pool, sealer),
     turns,
     modelPrices: config.modelPrices,
-    onModelCall: modelCallObserver(telemetry.metrics, config.modelPrices),
+    ...sandboxObserver(telemetry, config.modelPrices),
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
     bounds: config.sandboxLimits,

@@ -1,18 +1,16 @@
-// Logs and counts what happens to runs. Each function wraps a module that knows neither logs nor
-// metrics.
+// Logs and counts what happens to runs. The modules call an observer and know no metrics.
 
 import type { Logger } from 'pino';
+import type { ActivityDeps } from '../activities/index.ts';
 import { dayOf } from '../core/agent/usage.ts';
 import type { LedgerEntry } from '../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList, plainModelName } from '../core/metering/model-prices.ts';
-import type { WebhookOutcome, WebhookSender } from '../core/webhook.ts';
-import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
+import type { WebhookOutcome } from '../core/webhook.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
-import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { PublishOutcome } from '../systems/redis/frame-publisher.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { StartOutcome } from '../workflows/shared/activities.ts';
-import type { Supervisor } from './sandbox/supervisor.ts';
+import type { SandboxObserver } from './sandbox/deps.ts';
 
 export interface Telemetry {
   metrics: WorkerMetrics;
@@ -37,38 +35,27 @@ export function runObserver({ metrics, logger }: Telemetry): RunObserver {
   };
 }
 
-export function instrumentTurns(turns: TurnStore, metrics: WorkerMetrics): TurnStore {
+/** Of the host's sandboxes. Models without a price share one label: an agent can send any name. */
+export function sandboxObserver(
+  { metrics }: Pick<Telemetry, 'metrics'>,
+  prices: PriceList,
+): SandboxObserver {
   return {
-    ...turns,
-    async claim(lease) {
-      const claimed = await turns.claim(lease);
-      const isBegun = claimed.outcome === 'turn' && claimed.announcedFrame !== null;
-      if (isBegun && claimed.waitedMs !== null) metrics.turnStarted(claimed.waitedMs);
-      return claimed;
+    onTurnStarted: metrics.turnStarted,
+    onBatchStored: metrics.batchStored,
+    onModelCall(call) {
+      const name = plainModelName(call.model);
+      const day = dayOf(call.startedAt);
+      const isKnown = findPrice(name, { prices, day }) !== null;
+      metrics.modelCall(call, isKnown ? name : 'other');
     },
   };
 }
 
-/** Measures batches, not single frames. */
-export function instrumentFrames(frames: FrameStore, metrics: WorkerMetrics): FrameStore {
-  return {
-    ...frames,
-    async append(batch, chat) {
-      const from = performance.now();
-      const appended = await frames.append(batch, chat);
-      if (appended.outcome === 'stored') {
-        metrics.batchStored({
-          frames: batch.frames.length,
-          bytes: batch.toOffset - batch.fromOffset,
-          tookMs: performance.now() - from,
-        });
-      }
-      return appended;
-    },
-  };
-}
-
-export function instrumentFrameStream(stream: FrameStream, metrics: WorkerMetrics): FrameStream {
+export function instrumentFrameStream(
+  stream: FrameStream,
+  metrics: Pick<WorkerMetrics, 'batchPublished'>,
+): FrameStream {
   return {
     ...stream,
     async publish(runId, batch) {
@@ -79,38 +66,12 @@ export function instrumentFrameStream(stream: FrameStream, metrics: WorkerMetric
   };
 }
 
-export function instrumentStarts(supervisor: Supervisor, metrics: WorkerMetrics): Supervisor {
+type ActivityObserver = Pick<ActivityDeps, 'onSandboxStart' | 'onWebhookAttempt'>;
+
+export function activityObserver({ metrics }: Telemetry): ActivityObserver {
   return {
-    ...supervisor,
-    async start(ref) {
-      const from = performance.now();
-      let outcome: StartOutcome | 'failed' = 'failed';
-      try {
-        outcome = await supervisor.start(ref);
-        return outcome;
-      } finally {
-        metrics.sandboxStart(outcome, performance.now() - from);
-      }
-    },
-  };
-}
-
-export function instrumentWebhooks(send: WebhookSender, metrics: WorkerMetrics): WebhookSender {
-  return async (request) => {
-    const from = performance.now();
-    const outcome = await send(request);
-    metrics.webhookAttempt(attemptOutcome(outcome), performance.now() - from);
-    return outcome;
-  };
-}
-
-/** Models without a price share one label, because an agent can send any name. */
-export function modelCallObserver(metrics: WorkerMetrics, prices: PriceList) {
-  return (call: LedgerEntry): void => {
-    const name = plainModelName(call.model);
-    const day = dayOf(call.startedAt);
-    const isKnown = findPrice(name, { prices, day }) !== null;
-    metrics.modelCall(call, isKnown ? name : 'other');
+    onSandboxStart: metrics.sandboxStart,
+    onWebhookAttempt: (sent, tookMs) => metrics.webhookAttempt(attemptOutcome(sent), tookMs),
   };
 }
 

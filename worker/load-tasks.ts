@@ -11,7 +11,7 @@ import {
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SupervisedHost, WorkerContext } from './build-supervisor.ts';
-import { instrumentStarts, instrumentWebhooks } from './instrumentation.ts';
+import { activityObserver } from './instrumentation.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { reconcilerThresholds } from './reconciler/thresholds.ts';
 import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
@@ -39,13 +39,13 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
   const webhooks = createWebhookStore(pool, sealer);
   const activities = createActivities({
     ...common,
-    supervisor: instrumentStarts(supervisor, telemetry.metrics),
     webhooks,
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
     runTimeoutMs: times.runTimeoutMs,
-    sendWebhook: instrumentWebhooks(createWebhookSender(config.webhook), telemetry.metrics),
+    sendWebhook: createWebhookSender(config.webhook),
+    ...activityObserver(telemetry),
   });
   const beforePolling = async (): Promise<void> => {
     await temporal.verifyIdentity();

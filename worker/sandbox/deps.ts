@@ -20,8 +20,17 @@ import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { RunLogContext } from '../run-log-context.ts';
 
+/** Notified of what is measured. */
+export interface SandboxObserver {
+  /** From storing the message to the first start of its turn. */
+  onTurnStarted(waitedMs: number): void;
+  onBatchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
+  /** Called once per model call, when it has ended. */
+  onModelCall(call: LedgerEntry): void;
+}
+
 /** What the modules of one sandbox use of the process. */
-export interface SandboxDeps {
+export interface SandboxDeps extends SandboxObserver {
   hostId: string;
   hostModel: HostModel;
   dataDir: string;
@@ -62,8 +71,6 @@ export interface SandboxDeps {
   ledger: LedgerStore;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
-  /** Called once per model call, when it has ended. */
-  onModelCall(call: LedgerEntry): void;
   frames: Pick<FrameStore, 'takeLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'>;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
   interactions: Pick<InteractionStore, 'record' | 'open'>;

@@ -19,6 +19,7 @@ function unexpected(): never {
 function activitiesWith(overrides: {
   supervisor?: Partial<ActivityDeps['supervisor']>;
   admission?: Partial<ActivityDeps['admission']>;
+  onSandboxStart?: ActivityDeps['onSandboxStart'];
 }) {
   const supervisor = {
     start: unexpected,
@@ -57,6 +58,8 @@ function activitiesWith(overrides: {
     },
     presence: { unattendedForMs: unexpected },
     sendWebhook: unexpected,
+    onWebhookAttempt: unexpected,
+    onSandboxStart: overrides.onSandboxStart ?? unexpected,
     now: unexpected,
     logger: pino({ enabled: false }),
   });
@@ -123,8 +126,11 @@ describe('the error of an activity', () => {
           permanent,
         });
       };
-      const { host } = activitiesWith({ supervisor: { start } });
+      const outcomes: string[] = [];
+      const onSandboxStart = (outcome: string): void => void outcomes.push(outcome);
+      const { host } = activitiesWith({ supervisor: { start }, onSandboxStart });
       const failure = await failureOf(quietEnvironment().run(host.startSandbox, ref));
+      expect(outcomes).toEqual(['failed']);
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure).toMatchObject({
         message: 'no such image',

@@ -24,6 +24,7 @@ function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
   const sent: WebhookRequest[] = [];
   const recorded: (AttemptResult & { attempt: number })[] = [];
   const ended: EndRunInput[] = [];
+  const observed: WebhookOutcome[] = [];
   const deps = {
     webhooks: {
       claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? pending : claim),
@@ -35,6 +36,7 @@ function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
       sent.push(request);
       return outcome;
     },
+    onWebhookAttempt: (seen: WebhookOutcome) => void observed.push(seen),
     endRun: async (end: EndRunInput) => {
       ended.push(end);
       return { webhook: true, cause: end.cause, hasUnstoredFiles: false };
@@ -46,6 +48,7 @@ function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
     sent,
     recorded,
     ended,
+    observed,
     deliver: (attempt = 2) => attemptDelivery(deps, { runId: 'r', attempt, delivery: 0 }),
   };
 }
@@ -84,9 +87,10 @@ describe('a webhook attempt', () => {
   });
 
   it.each([199, 301, 400, 404, 500])('is retried after the answer %i', async (status) => {
-    const { deliver, recorded } = deliveryWith(pending, answered(status));
+    const { deliver, recorded, observed } = deliveryWith(pending, answered(status));
     const failure = await failureOf(deliver());
     expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
+    expect(observed).toEqual([answered(status)]);
     expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
   });
 

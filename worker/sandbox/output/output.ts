@@ -52,13 +52,19 @@ export function startOutput(
 
 /** Before a turn's end is stored, the ledger has all its calls, so that its cost is complete. */
 function appendAfterCalls(
-  { frames }: Pick<SandboxDeps, 'frames'>,
+  { frames, onBatchStored }: Pick<SandboxDeps, 'frames' | 'onBatchStored'>,
   { socket }: Pick<SandboxContext, 'socket'>,
 ): FrameStore['append'] {
   return async (batch, chat) => {
     const endsTurn = batch.facts.turn !== undefined || chat?.turnEnd !== undefined;
     if (endsTurn) await socket.meter.written();
-    return frames.append(batch, chat);
+    const from = performance.now();
+    const appended = await frames.append(batch, chat);
+    if (appended.outcome === 'stored') {
+      const bytes = batch.toOffset - batch.fromOffset;
+      onBatchStored({ frames: batch.frames.length, bytes, tookMs: performance.now() - from });
+    }
+    return appended;
   };
 }
 

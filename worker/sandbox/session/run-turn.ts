@@ -53,6 +53,7 @@ export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOu
   if (announcedFrame !== null) {
     void deps.frameStream.publish(runId, { frames: [announcedFrame], deltas: [] });
     context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
+    if (waitedMs !== null) deps.onTurnStarted(waitedMs);
   }
   failpoint('turn.claimed');
   if (!(await filesReady(deps, turn, { lease, ...claimed }))) return turnResult(deps, turn);

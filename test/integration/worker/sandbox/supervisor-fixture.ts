@@ -23,6 +23,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { createEgress, type EgressDeps } from '../../../../worker/egress/run-listener.ts';
+import { noopMetrics, sandboxObserver } from '../../../../worker/instrumentation.ts';
 import { createRunLogContext } from '../../../../worker/run-log-context.ts';
 import type { SupervisorDeps } from '../../../../worker/sandbox/deps.ts';
 import { foldersOf } from '../../../../worker/sandbox/sandbox-paths.ts';
@@ -114,7 +115,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
         ...egress,
       }),
       modelPrices: {},
-      onModelCall: () => undefined,
+      ...sandboxObserver({ metrics: noopMetrics }, {}),
       times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,
       runLogContext: createRunLogContext(stores.runs),

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { noTokens } from '../../../../core/metering/token-counts.ts';
 import { createModelMetrics } from '../../../../systems/prometheus/model-metrics.ts';
-import { modelCallObserver, noopMetrics } from '../../../../worker/instrumentation.ts';
+import { noopMetrics, sandboxObserver } from '../../../../worker/instrumentation.ts';
 
 const startedAt = new Date('2026-11-23T10:00:00Z');
 const call = {
@@ -13,7 +13,8 @@ const call = {
 
 test('count calls, tokens and dollars by model', async () => {
   const registry = new Registry();
-  const observe = modelCallObserver({ ...noopMetrics, ...createModelMetrics(registry) }, {});
+  const metrics = { ...noopMetrics, ...createModelMetrics(registry) };
+  const { onModelCall: observe } = sandboxObserver({ metrics }, {});
   observe(call);
   observe({ ...call, status: 529, tokens: noTokens, costNanos: 0 });
   observe({ ...call, status: null, isCutOff: true, tokens: noTokens, costNanos: 0 });
