@@ -25,7 +25,13 @@ export type WritePendingFiles = (
   messageId: string,
 ) => Promise<UnwritableFile[]>;
 
-interface TurnDeps {
+/**
+ * Runs the session's next message to the end of its turn. Its files are written first.
+ * `sandbox_ended`: another sandbox continues the session, or this one ended before the turn.
+ */
+export type RunTurn = (writePendingFiles: WritePendingFiles) => Promise<TurnOutcome>;
+
+interface SessionParts {
   context: SandboxContext;
   session: SessionContext;
   tail: SpoolTail;
@@ -33,13 +39,20 @@ interface TurnDeps {
   pauser: IdlePauser;
   saver: SaveQueue;
   ownership: Ownership;
+}
+
+export function createRunTurn(deps: SandboxDeps, parts: SessionParts): RunTurn {
+  const sent = new Set<string>();
+  return (writePendingFiles) => runTurn(deps, { ...parts, sent, writePendingFiles });
+}
+
+interface TurnDeps extends SessionParts {
   /** Messages that this process has written to the agent's input. */
   sent: Set<string>;
   writePendingFiles: WritePendingFiles;
 }
 
-/** `sandbox_ended`: another sandbox continues the session, or this one ended before the turn. */
-export async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> {
+async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> {
   const { context, session, pauser, saver } = turn;
   const { runId, generation } = context.ref;
   const { token } = context.lease;

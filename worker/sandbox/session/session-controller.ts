@@ -3,7 +3,6 @@ import { limits } from '../../../core/limits.ts';
 import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { errorOf } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
-import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext, SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { OutputPipeline } from '../output/output.ts';
@@ -12,13 +11,12 @@ import { awaitExitAndDrain, resolveEnd } from '../stop/finish-run.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
 import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
 import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
-import { runTurn, type WritePendingFiles } from './run-turn.ts';
+import { createRunTurn, type RunTurn } from './run-turn.ts';
 import { createSaveQueue, saveSession } from './save-session.ts';
 
 /** Operations that only a session's sandbox has. */
 export interface SessionController {
-  /** Runs the session's next message to the end of its turn. Its files are written first. */
-  runTurn(writePendingFiles: WritePendingFiles): Promise<TurnOutcome>;
+  runTurn: RunTurn;
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   resume(): Promise<void>;
@@ -49,8 +47,7 @@ export function createSessionController(
     (err) => logger.warn({ err }, 'session_save_failed'),
   );
   const { tail } = output;
-  const sent = new Set<string>();
-  const turn = { context, session, tail, gracefulStop, pauser, saver, ownership, sent };
+  const parts = { context, session, tail, gracefulStop, pauser, saver, ownership };
   // A stored message unpauses the sandbox while its workflow is still being signalled.
   const unsubscribe = deps.notifications.subscribeBestEffort(
     sessionChannel(ref.runId),
@@ -63,7 +60,7 @@ export function createSessionController(
   if (session.turns.current() !== null) void session.turns.ended().then(saver.scheduleSave);
 
   return {
-    runTurn: (writePendingFiles) => runTurn(deps, { ...turn, writePendingFiles }),
+    runTurn: createRunTurn(deps, parts),
     resume: pauser.resume,
     save: saver.save,
     interrupt: createInterruptTurn({ context, turns: session.turns, ownership, newId: deps.newId }),
