@@ -1,4 +1,5 @@
 import type { NextMessage } from '../../egress/control-api.ts';
+import { uuidV5 } from './uuid-v5.ts';
 
 /**
  * Messages for the agent. The entry program requests them one by one.
@@ -11,7 +12,11 @@ import type { NextMessage } from '../../egress/control-api.ts';
  * request are renumbered.
  */
 export interface AgentInputQueue {
-  /** With an ID, the agent's output acknowledges the message by it. */
+  /** The agent's output acknowledges the message by its UUID. */
+  sendMessage(uuid: string, text: string): void;
+  /** Interrupts the turn. The agent responds with its `result`. */
+  interrupt(requestId: string): void;
+  /** With an ID, the agent's output acknowledges the line by it. */
   push(line: string, id?: string): void;
   /**
    * Drops the message with this ID and all before it. No effect if the sandbox has not requested
@@ -30,7 +35,7 @@ interface Message {
   delivered: boolean;
 }
 
-export interface FirstMessage {
+interface FirstMessage {
   line: string;
   id: string;
 }
@@ -60,12 +65,16 @@ export function createInputQueue(first: FirstMessage | null): AgentInputQueue {
     for (const notify of waiting) notify();
   }
 
+  function push(line: string, id?: string): void {
+    if (closed) return;
+    messages.push({ index: ++highest, line, id, delivered: false });
+    notifyAll();
+  }
+
   return {
-    push(line, id) {
-      if (closed) return;
-      messages.push({ index: ++highest, line, id, delivered: false });
-      notifyAll();
-    },
+    sendMessage: (uuid, text) => push(messageLine(uuid, text), uuid),
+    interrupt: (requestId) => push(interruptLine(requestId)),
+    push,
     acknowledge(id) {
       const known = messages.find((message) => message.id === id && message.delivered);
       if (known) messages = messages.filter(({ index }) => index > known.index);
@@ -93,5 +102,34 @@ function waitForChange(waiting: Set<() => void>, signal: AbortSignal): Promise<v
     };
     waiting.add(notify);
     signal.addEventListener('abort', notify);
+  });
+}
+
+/**
+ * The prompt as a message. Its UUID is constant for one sandbox, so a repeated message runs once.
+ * The next generation has another UUID, because the agent would ignore a known one.
+ */
+export function promptMessage(run: {
+  runId: string;
+  generation: number;
+  prompt: string;
+}): FirstMessage {
+  const id = messageUuid(uuidV5(run.runId, 'prompt'), run.generation);
+  return { line: messageLine(id, run.prompt), id };
+}
+
+export function messageUuid(messageId: string, generation: number): string {
+  return uuidV5(messageId, String(generation));
+}
+
+function messageLine(uuid: string, content: string): string {
+  return JSON.stringify({ type: 'user', message: { role: 'user', content }, uuid });
+}
+
+function interruptLine(requestId: string): string {
+  return JSON.stringify({
+    type: 'control_request',
+    request_id: requestId,
+    request: { subtype: 'interrupt' },
   });
 }

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { AgentInputQueue } from '../input/input-queue.ts';
-import { interruptLine } from '../input/stdin-lines.ts';
 import type { Ownership } from '../ownership.ts';
 import type { SessionTurnTracker } from './session-turn-tracker.ts';
 
@@ -12,7 +11,7 @@ import type { SessionTurnTracker } from './session-turn-tracker.ts';
 export type InterruptTurn = (messageId: string | null) => Promise<void>;
 
 interface InterruptDeps {
-  context: { socket: { input: Pick<AgentInputQueue, 'push'> }; logger: Logger };
+  context: { socket: { input: Pick<AgentInputQueue, 'interrupt'> }; logger: Logger };
   turns: Pick<SessionTurnTracker, 'current' | 'waitUntilStarted'>;
   ownership: Ownership;
   newId(): string;
@@ -35,6 +34,6 @@ export function createInterruptTurn({
     if (messageId === undefined) return;
     if (!(await Promise.race([turns.waitUntilStarted(messageId), ended]))) return;
     context.logger.info({ messageId }, 'turn_interrupt_sent');
-    context.socket.input.push(interruptLine(newId()));
+    context.socket.input.interrupt(newId());
   };
 }

@@ -10,7 +10,7 @@ import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext, SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { interruptLine, messageLine, messageUuid } from '../input/stdin-lines.ts';
+import { messageUuid } from '../input/input-queue.ts';
 import type { SpoolTail } from '../output/spool-tail.ts';
 import type { Ownership } from '../ownership.ts';
 import { isKnownToRun } from '../stop/exit-watch.ts';
@@ -140,7 +140,7 @@ function sendToAgent(
     session.turns.start(turn);
   }
   // A message that the agent accepted under a previous process is in progress.
-  if (!isAccepted) context.socket.input.push(messageLine(uuid, text), uuid);
+  if (!isAccepted) context.socket.input.sendMessage(uuid, text);
 }
 
 interface LimitedTurn {
@@ -178,7 +178,7 @@ async function enforceTurnLimits(
     context.logger.warn({ messageId, error }, 'turn_interrupted_by_watchdog');
     await deps.turns.failCurrentTurn(lease, messageId, error);
     session.reader.markInterrupted(error);
-    context.socket.input.push(interruptLine(deps.newId()));
+    context.socket.input.interrupt(deps.newId());
     const ended = Promise.race([session.turns.ended(), ownership.released]);
     if (!(await settlesWithin(interruptGraceMs, ended))) await gracefulStop.stop(0);
   }

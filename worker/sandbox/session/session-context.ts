@@ -3,7 +3,7 @@ import type { SessionPlan } from '../../../core/sessions/session.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { messageUuid } from '../input/stdin-lines.ts';
+import { messageUuid } from '../input/input-queue.ts';
 import { createSessionTurnTracker } from './session-turn-tracker.ts';
 
 /**

@@ -9,8 +9,7 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { Denial } from '../../egress/connect-proxy.ts';
 import { openRunMeter, type RunMeter } from '../../metering/run-meter.ts';
 import type { SandboxDeps } from '../deps.ts';
-import { type AgentInputQueue, createInputQueue, type FirstMessage } from '../input/input-queue.ts';
-import { promptLine, promptUuid } from '../input/stdin-lines.ts';
+import { type AgentInputQueue, createInputQueue, promptMessage } from '../input/input-queue.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { sessionConfigEndpoint } from '../session/session-config-endpoint.ts';
 import { runConfigEndpoint } from './config-endpoint.ts';
@@ -105,11 +104,9 @@ function meteredRunOf({ run, flow }: SandboxPlan) {
   return { runId, spending, model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
 }
 
-/** A session's messages are pushed one by one, each with its turn. */
-function firstMessage(ref: SandboxRef, { run, session }: SandboxPlan): FirstMessage | null {
-  if (session !== null) return null;
-  return { line: promptLine({ ...ref, prompt: run.prompt }), id: promptUuid(ref) };
-}
+/** A session's messages are sent one by one, each with its turn. */
+const firstMessage = (ref: SandboxRef, { run, session }: SandboxPlan) =>
+  session === null ? promptMessage({ ...ref, prompt: run.prompt }) : null;
 
 /** Logs each message once, however often the sandbox requests it. */
 function logFirstDelivery(

@@ -6,7 +6,6 @@ import { failpoint } from '../../../core/failpoint.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { AgentInputQueue } from '../input/input-queue.ts';
-import { interruptLine } from '../input/stdin-lines.ts';
 import type { TurnTracker } from '../input/turn-tracker.ts';
 
 export interface StopTarget {
@@ -53,7 +52,7 @@ export function createGracefulStop(target: StopTarget): GracefulStop {
     const { input, work, exited } = target;
     if (target.hasExited()) return;
     if (work.isWorking() && performance.now() < graceEndsAt) {
-      input.push(interruptLine(target.newId()));
+      input.interrupt(target.newId());
       failpoint('stop.interrupted');
       await inGrace(Promise.race([work.finished, exited]), Number.POSITIVE_INFINITY);
     }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { createInputQueue } from '../../../../../worker/sandbox/input/input-queue.ts';
-import { promptLine, promptUuid } from '../../../../../worker/sandbox/input/stdin-lines.ts';
+import {
+  createInputQueue,
+  promptMessage,
+} from '../../../../../worker/sandbox/input/input-queue.ts';
 import { uuidV5 } from '../../../../../worker/sandbox/input/uuid-v5.ts';
 
 const unlimited = (): AbortSignal => new AbortController().signal;
@@ -80,14 +82,14 @@ test('an acknowledgement of a message that was not requested drops nothing', asy
 
 test('a prompt has one uuid per generation', () => {
   const run = { runId: '0f0e4a3c-96a1-4c7e-9a37-6f8f2f1f8d10', generation: 1, prompt: 'Grüße' };
-  expect(promptLine(run)).toBe(promptLine(run));
-  expect(JSON.parse(promptLine(run)).uuid).toBe(promptUuid(run));
-  expect(JSON.parse(promptLine(run))).toMatchObject({
+  const { line, id } = promptMessage(run);
+  expect(promptMessage(run)).toEqual({ line, id });
+  expect(JSON.parse(line)).toEqual({
     type: 'user',
     message: { role: 'user', content: 'Grüße' },
+    uuid: id,
   });
-  const uuidOf = (generation: number) => JSON.parse(promptLine({ ...run, generation })).uuid;
-  expect(uuidOf(1)).not.toBe(uuidOf(2));
+  expect(promptMessage({ ...run, generation: 2 }).id).not.toBe(id);
 });
 
 test('derives a UUID according to RFC 9562', () => {

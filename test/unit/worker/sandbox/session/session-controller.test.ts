@@ -184,7 +184,7 @@ test.each([
     ...{ ref, logger, containerId: null, lease: { token: 1 }, run: { timeoutSeconds: 60 } },
     turns: { isWaiting: () => isWaiting },
     exit: { isRunning: async () => !hasExited },
-    socket: { meter: { beginTurn: () => undefined }, input: { push: () => undefined } },
+    socket: { meter: { beginTurn: () => undefined }, input: { interrupt: () => undefined } },
   };
   const ownership = createOwnership(logger);
   const turn = { messageId, uuid: 'u-1', isAccepted: true, error: null };
