@@ -14,6 +14,7 @@ export const errorStatuses = {
   RATE_LIMITED: [429],
   CONCURRENT_LIMIT: [429],
   MONTHLY_QUOTA: [429],
+  SESSION_LIMIT: [429],
   STREAM_LIMIT: [429],
   QUEUE_FULL: [429],
   INTERNAL_ERROR: [500],

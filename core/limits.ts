@@ -43,6 +43,7 @@ export const limits = {
   },
   project: {
     runsMax: 1_000_000,
+    sessionsMax: 1_000_000,
     /** How long a host caches a project's model. */
     modelTtlMs: 5 * secondMs,
   },

@@ -4,6 +4,7 @@ import { limits } from '../../core/limits.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
 const runCount = () => z.int().min(0).max(limits.project.runsMax);
+const sessionCount = () => z.int().min(0).max(limits.project.sessionsMax);
 
 export const projectParams = z.object({ projectId: z.string() });
 export const keyParams = projectParams.extend({ keyId: uuidLike() });
@@ -12,6 +13,7 @@ export const runOfProjectParams = projectParams.extend({ runId: uuidLike() });
 
 const bounds = {
   maxConcurrentRuns: runCount().optional(),
+  maxOpenSessions: sessionCount().optional(),
   monthlyRunQuota: runCount().nullable().optional(),
 };
 

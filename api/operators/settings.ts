@@ -39,10 +39,9 @@ export function settings(app: App, deps: ApiDeps): void {
   });
 
   /** The model's key is write-only. */
-  async function settingsOf({ projectId, name, maxConcurrentRuns, monthlyRunQuota }: Project) {
-    const model = await projects.readModel(projectId);
-    const shown = model === null ? null : { baseUrl: model.baseUrl };
-    return { data: { projectId, name, maxConcurrentRuns, monthlyRunQuota, model: shown } };
+  async function settingsOf({ createdAt: _createdAt, ...project }: Project) {
+    const model = await projects.readModel(project.projectId);
+    return { data: { ...project, model: model && { baseUrl: model.baseUrl } } };
   }
 }
 

@@ -17,12 +17,13 @@ export function usage(app: App, deps: ApiDeps): void {
   const ofProject = { hide: true, querystring, params: projectParams };
   app.get(`${projectPath}/usage`, { config, schema: ofProject }, async (request) => {
     const project = await loadProject(deps, request.params);
-    const { projectId, maxConcurrentRuns, monthlyRunQuota } = project;
+    const { projectId, maxConcurrentRuns, maxOpenSessions, monthlyRunQuota } = project;
     const [bounds, days] = await Promise.all([
       keyUsage.bounds(projectId),
       keyUsage.ofProject(projectId, request.query.days ?? limits.key.usageDays),
     ]);
-    return { data: { ...bounds, maxConcurrentRuns, monthlyRunQuota, days } };
+    const projectLimits = { maxConcurrentRuns, maxOpenSessions, monthlyRunQuota };
+    return { data: { ...bounds, ...projectLimits, days } };
   });
 
   const ofKey = { hide: true, querystring, params: keyParams };

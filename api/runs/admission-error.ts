@@ -1,15 +1,16 @@
 import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/message-store.ts';
+import type { SessionLimitReached } from '../../systems/postgres/sessions/open-session.ts';
 import { ApiError, invalid } from '../errors.ts';
 
 interface Rejection {
-  reason: AdmissionRejection['reason'] | MessageRejection;
+  reason: AdmissionRejection['reason'] | MessageRejection | SessionLimitReached['reason'];
   limit?: number | null | undefined;
   current?: number | null | undefined;
 }
 
-/** The client's error for a rejected run or message. */
+/** The client's error for a rejected run, session or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
@@ -33,5 +34,7 @@ const messages: Record<Rejection['reason'], string> = {
     'Whether the database lost this request in a restore is not known yet. Retry later.',
   INPUT_FILES_PURGED:
     "body.files: required, because the original run's input files are no longer stored",
+  SESSION_LIMIT:
+    "The project's limit of open sessions is reached. End sessions that are no longer needed.",
   QUEUE_FULL: "The session's message queue is full.",
 };

@@ -4,7 +4,7 @@ import type { Run } from '../../core/runs/run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
-import { restoreNotReconciled } from '../runs/admission-error.ts';
+import { admissionError, restoreNotReconciled } from '../runs/admission-error.ts';
 import { runConfigOf } from '../runs/run-config.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
@@ -36,7 +36,7 @@ export async function findOrCreateSession(
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();
   const newRunId = deps.newId();
-  const run = await deps.sessions.open({
+  const opening = await deps.sessions.open({
     runId: newRunId,
     sessionId,
     hasClientId: body.sessionId !== undefined,
@@ -54,7 +54,7 @@ export async function findOrCreateSession(
     mcpServerNames: serverNamesOf(flow, config),
     config,
   });
-  if (run === 'reconciling') throw restoreNotReconciled();
+  const run = openedOrThrow(opening, { flow, log });
   const isResumed = run.runId !== newRunId;
   if (!isResumed) {
     const { runId, flowId, projectId } = run;
@@ -64,6 +64,17 @@ export async function findOrCreateSession(
   if (run.deletedAt !== null || run.endCause !== null) throw sessionIdTaken();
   if (run.workflowStartedAt === null) await workflows.start(run);
   return { ...run, sessionId, isResumed };
+}
+
+type Opening = Awaited<ReturnType<ApiDeps['sessions']['open']>>;
+
+function openedOrThrow(opening: Opening, { flow, log }: Pick<SessionRequest, 'flow' | 'log'>): Run {
+  if (opening === 'reconciling') throw restoreNotReconciled();
+  if (!('reason' in opening)) return opening;
+  const { flowId, projectId } = flow;
+  const { reason: code, limit, current } = opening;
+  log.info({ flowId, projectId, code, limit, current }, 'session_rejected');
+  throw admissionError(opening);
 }
 
 function serverNamesOf(

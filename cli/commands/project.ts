@@ -55,6 +55,7 @@ function list({ withStores }: CliDeps): Command {
           'projectId',
           'name',
           'maxConcurrentRuns',
+          'maxOpenSessions',
           'monthlyRunQuota',
           'createdAt',
         ] as const;
@@ -66,6 +67,7 @@ function list({ withStores }: CliDeps): Command {
 interface ProjectLimits extends Output {
   name?: string;
   maxConcurrentRuns?: number;
+  maxOpenSessions?: number;
   monthlyRunQuota?: OrNone<number>;
 }
 
@@ -78,15 +80,21 @@ function withLimits(command: Command): Command {
   const count = wholeNumber(0, limits.project.runsMax);
   return command
     .option('--max-concurrent-runs <n>', 'limit of concurrent runs', count)
+    .option(
+      '--max-open-sessions <n>',
+      'limit of sessions that have not ended',
+      wholeNumber(0, limits.project.sessionsMax),
+    )
     .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))
     .option('--json', 'print JSON');
 }
 
-const limitsOf = ({ name: title, maxConcurrentRuns, monthlyRunQuota }: ProjectLimits) =>
+const limitsOf = (options: ProjectLimits) =>
   omitUndefined({
-    name: title,
-    maxConcurrentRuns,
-    monthlyRunQuota: noneAsNull(monthlyRunQuota),
+    name: options.name,
+    maxConcurrentRuns: options.maxConcurrentRuns,
+    maxOpenSessions: options.maxOpenSessions,
+    monthlyRunQuota: noneAsNull(options.monthlyRunQuota),
   });
 
 function set({ withStores, loadValidators }: CliDeps): Command {

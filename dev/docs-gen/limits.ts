@@ -70,6 +70,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     '429 `RATE_LIMITED`',
   ],
   ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
+  ['Open sessions per project', '10 000; configurable per project', '429 `SESSION_LIMIT`'],
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
   [
     `Bodies over ${bytes(limits.http.smallBodyMaxBytes)} in memory`,

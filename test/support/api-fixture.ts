@@ -10,6 +10,7 @@ import { createHostRpc } from '../../api/files/host-rpc.ts';
 import { noopMetrics } from '../../api/metrics.ts';
 import { createLogger } from '../../config/logger.ts';
 import { limits } from '../../core/limits.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
@@ -74,6 +75,7 @@ interface TenantOptions {
   flow?: Partial<NewFlow>;
   key?: Partial<NewKey>;
   maxConcurrentRuns?: number;
+  maxOpenSessions?: number;
   monthlyRunQuota?: number;
 }
 
@@ -168,11 +170,9 @@ export async function openApiFixture(): Promise<ApiFixture> {
   async function tenant(options: TenantOptions = {}): Promise<Tenant> {
     const projectId = `p-${randomUUID()}`;
     await stores.projects.create({ projectId, name: 'A project' });
-    const { maxConcurrentRuns = 100_000, monthlyRunQuota } = options;
-    await stores.projects.update(projectId, {
-      maxConcurrentRuns,
-      ...(monthlyRunQuota === undefined ? {} : { monthlyRunQuota }),
-    });
+    const { maxConcurrentRuns = 100_000, maxOpenSessions, monthlyRunQuota } = options;
+    const bounds = omitUndefined({ maxConcurrentRuns, maxOpenSessions, monthlyRunQuota });
+    await stores.projects.update(projectId, bounds);
     const { flowId } = await stores.flows.create({ name: 'A flow', ...options.flow, projectId });
     const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, ...options.key, projectId };
     const { key, record } = await stores.keys.create(named);

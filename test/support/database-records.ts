@@ -55,7 +55,7 @@ export async function createScenario(
         hasClientId: false,
         mcpServerNames: [],
       });
-      if (run === 'reconciling') throw new Error('a restore is not reconciled');
+      if (run === 'reconciling' || 'reason' in run) throw new Error('the session was not opened');
       return run;
     },
   };

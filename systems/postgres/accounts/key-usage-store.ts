@@ -12,6 +12,7 @@ interface ProjectUsage {
   month: string;
   monthlyRuns: number;
   concurrentRuns: number;
+  openSessions: number;
 }
 
 export type KeyUsageStore = ReturnType<typeof createKeyUsageStore>;
@@ -78,7 +79,9 @@ async function readBounds(db: Db, projectId: string): Promise<ProjectUsage> {
              where m.project_id = $1 and m.month = date_trunc('month', ${today}))
               as "monthlyRuns",
             (select count(*) from runs r where r.project_id = $1 and occupies_slot(r))
-              as "concurrentRuns"`,
+              as "concurrentRuns",
+            (select coalesce(max(o.count), 0) from open_sessions o where o.project_id = $1)
+              as "openSessions"`,
     [projectId],
   );
   if (!rows[0]) throw new Error('the usage query returned no row');

@@ -7,20 +7,22 @@ export interface Project {
   projectId: string;
   name: string;
   maxConcurrentRuns: number;
+  maxOpenSessions: number;
   /** Null: unlimited. */
   monthlyRunQuota: number | null;
   createdAt: Date;
 }
 
+type ProjectLimit = 'maxConcurrentRuns' | 'maxOpenSessions' | 'monthlyRunQuota';
+
 export type ProjectPatch = Partial<
-  Pick<Project, 'name' | 'maxConcurrentRuns' | 'monthlyRunQuota'> & {
+  Pick<Project, 'name' | ProjectLimit> & {
     /** Null: use the service's model API again. */
     model: ProjectModel | null;
   }
 >;
 
-export type NewProject = Pick<Project, 'projectId' | 'name'> &
-  Partial<Pick<Project, 'maxConcurrentRuns' | 'monthlyRunQuota'>>;
+export type NewProject = Pick<Project, 'projectId' | 'name'> & Partial<Pick<Project, ProjectLimit>>;
 
 interface ProjectPage {
   projects: Project[];
@@ -52,15 +54,17 @@ interface ProjectRow {
   id: string;
   name: string;
   max_concurrent_runs: number;
+  max_open_sessions: number;
   monthly_run_quota: number | null;
   created_at: Date;
 }
 
-const columns = 'id, name, max_concurrent_runs, monthly_run_quota, created_at';
+const columns = 'id, name, max_concurrent_runs, max_open_sessions, monthly_run_quota, created_at';
 
 async function insertProject(db: Db, input: NewProject): Promise<Project | null> {
   const bounds = Object.entries({
     max_concurrent_runs: input.maxConcurrentRuns,
+    max_open_sessions: input.maxOpenSessions,
     monthly_run_quota: input.monthlyRunQuota,
   }).filter(([, value]) => value !== undefined);
   const names = ['id', 'name', ...bounds.map(([name]) => name)];
@@ -112,7 +116,8 @@ async function updateProject(
      set name = coalesce($2, name),
          max_concurrent_runs = coalesce($3, max_concurrent_runs),
          monthly_run_quota = case when $4 then $5 else monthly_run_quota end,
-         model_sealed = case when $6 then $7 else model_sealed end
+         model_sealed = case when $6 then $7 else model_sealed end,
+         max_open_sessions = coalesce($8, max_open_sessions)
      where id = $1
      returning ${columns}`,
     [
@@ -123,6 +128,7 @@ async function updateProject(
       patch.monthlyRunQuota ?? null,
       model !== undefined,
       model ? sealModel(sealer, projectId, model) : null,
+      patch.maxOpenSessions ?? null,
     ],
   );
   return rows[0] ? toProject(rows[0]) : null;
@@ -133,6 +139,7 @@ function toProject(row: ProjectRow): Project {
     projectId: row.id,
     name: row.name,
     maxConcurrentRuns: row.max_concurrent_runs,
+    maxOpenSessions: row.max_open_sessions,
     monthlyRunQuota: row.monthly_run_quota,
     createdAt: row.created_at,
   };

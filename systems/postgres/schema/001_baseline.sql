@@ -5,6 +5,7 @@ create table projects (
   id text primary key check (id ~ '^[A-Za-z0-9_-]{1,64}$'),
   name text not null,
   max_concurrent_runs integer not null default 10 check (max_concurrent_runs >= 0),
+  max_open_sessions integer not null default 10000 check (max_open_sessions >= 0),
   monthly_run_quota integer check (monthly_run_quota >= 0),
   webhook_secret_sealed bytea,
   -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
@@ -256,7 +257,9 @@ create table runs (
   check (ended_at is null or end_cause is not null)
 );
 create index runs_active on runs (id) where ended_at is null;
-create index runs_active_by_project on runs (project_id) where ended_at is null;
+-- As occupies_slot says: a project may have many sleeping sessions, which are not counted.
+create index runs_occupying_slots on runs (project_id)
+  where ended_at is null and (session_id is null or holds_slot);
 create index runs_active_by_host on runs (host_id) where ended_at is null;
 create index runs_by_project on runs (project_id, created_at desc, id desc);
 create index runs_by_session on runs (project_id, session_id, created_at desc, id desc)
@@ -284,6 +287,13 @@ create table monthly_runs (
   month date not null,
   admitted integer not null,
   primary key (project_id, month)
+);
+
+-- The sessions of a project that have not ended. Too many sleep to count them at each opening.
+-- Changed in the transactions that open and end a session.
+create table open_sessions (
+  project_id text primary key references projects,
+  count integer not null
 );
 
 create table idempotency_keys (

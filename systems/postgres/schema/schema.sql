@@ -311,6 +311,11 @@ CREATE TABLE public.monthly_runs (
     admitted integer NOT NULL
 );
 
+CREATE TABLE public.open_sessions (
+    project_id text NOT NULL,
+    count integer NOT NULL
+);
+
 CREATE TABLE public.operator_links (
     code_hash bytea NOT NULL,
     operator_id uuid NOT NULL,
@@ -333,12 +338,14 @@ CREATE TABLE public.projects (
     id text NOT NULL,
     name text NOT NULL,
     max_concurrent_runs integer DEFAULT 10 NOT NULL,
+    max_open_sessions integer DEFAULT 10000 NOT NULL,
     monthly_run_quota integer,
     webhook_secret_sealed bytea,
     model_sealed bytea,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
     CONSTRAINT projects_max_concurrent_runs_check CHECK ((max_concurrent_runs >= 0)),
+    CONSTRAINT projects_max_open_sessions_check CHECK ((max_open_sessions >= 0)),
     CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0))
 );
 
@@ -544,6 +551,9 @@ ALTER TABLE ONLY public.model_calls
 ALTER TABLE ONLY public.monthly_runs
     ADD CONSTRAINT monthly_runs_pkey PRIMARY KEY (project_id, month);
 
+ALTER TABLE ONLY public.open_sessions
+    ADD CONSTRAINT open_sessions_pkey PRIMARY KEY (project_id);
+
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_pkey PRIMARY KEY (code_hash);
 
@@ -659,8 +669,6 @@ CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL
 
 CREATE INDEX runs_active_by_host ON public.runs USING btree (host_id) WHERE (ended_at IS NULL);
 
-CREATE INDEX runs_active_by_project ON public.runs USING btree (project_id) WHERE (ended_at IS NULL);
-
 CREATE INDEX runs_by_label ON public.runs USING gin (public.label_pairs(labels));
 
 CREATE INDEX runs_by_project ON public.runs USING btree (project_id, created_at DESC, id DESC);
@@ -668,6 +676,8 @@ CREATE INDEX runs_by_project ON public.runs USING btree (project_id, created_at 
 CREATE INDEX runs_by_session ON public.runs USING btree (project_id, session_id, created_at DESC, id DESC) WHERE (session_id IS NOT NULL);
 
 CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+
+CREATE INDEX runs_occupying_slots ON public.runs USING btree (project_id) WHERE ((ended_at IS NULL) AND ((session_id IS NULL) OR holds_slot));
 
 CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
 
@@ -736,6 +746,9 @@ ALTER TABLE ONLY public.message_files
 
 ALTER TABLE ONLY public.monthly_runs
     ADD CONSTRAINT monthly_runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.open_sessions
+    ADD CONSTRAINT open_sessions_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
 ALTER TABLE ONLY public.operator_links
     ADD CONSTRAINT operator_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(id) ON DELETE CASCADE;

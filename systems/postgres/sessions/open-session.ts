@@ -29,6 +29,15 @@ export interface OpenSessionRequest {
   config: RunConfig;
 }
 
+/** The project has as many open sessions as it may have. */
+export interface SessionLimitReached {
+  reason: 'SESSION_LIMIT';
+  limit: number;
+  current: number;
+}
+
+type SessionOpening = Run | 'reconciling' | SessionLimitReached;
+
 /**
  * The unique index decides between concurrent calls: the later one returns the run of the earlier
  * one. `reconciling`: the session may be one that a restore has lost, which is not known yet.
@@ -37,38 +46,49 @@ export async function openSession(
   pool: Pool,
   sealer: Sealer,
   opening: OpenSessionRequest,
-): Promise<Run | 'reconciling'> {
+): Promise<SessionOpening> {
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
     await insertRun(db, sealer, opening);
     const isOurs = await insertSession(db, sealer, opening);
-    return isOurs ? findRun(db, opening.runId) : Promise.reject(new SessionTaken());
+    return isOurs ? findRun(db, opening.runId) : Promise.reject(new NotOpened());
   }).catch((error: unknown) => {
-    if (error instanceof SessionTaken) return findOpened(pool, opening);
+    if (error instanceof NotOpened) return null;
     throw error;
   });
-  if (made === null) throw new Error('the session was deleted while it was opened');
-  return made;
+  // Concurrent calls have opened the session, or as many as the project may have.
+  return made ?? openSession(pool, sealer, opening);
 }
 
 /** Rolls back the run that was inserted for the session. */
-class SessionTaken extends Error {}
+class NotOpened extends Error {}
+
+interface FoundOpening {
+  run_id: string | null;
+  isReconciling: boolean;
+  limit: number;
+  current: number;
+}
 
 /** One statement, so that a session imported meanwhile is found. */
 async function findOpened(
   db: Db,
-  { flowId, sessionId, hasClientId }: OpenSessionRequest,
-): Promise<Run | 'reconciling' | null> {
-  const { rows } = await db.query<{ run_id: string | null; isReconciling: boolean }>(
+  { flowId, projectId, sessionId, hasClientId }: OpenSessionRequest,
+): Promise<SessionOpening | null> {
+  const { rows } = await db.query<FoundOpening>(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
-       may_have_lost_runs($3 * interval '1 ms') as "isReconciling"`,
-    [flowId, sessionId, limits.host.staleMs],
+       may_have_lost_runs($3 * interval '1 ms') as "isReconciling",
+       p.max_open_sessions as "limit", coalesce(o.count, 0) as current
+     from projects p left join open_sessions o on o.project_id = p.id where p.id = $4`,
+    [flowId, sessionId, limits.host.staleMs, projectId],
   );
-  const { run_id: runId = null, isReconciling = false } = rows[0] ?? {};
+  if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
+  const { run_id: runId, isReconciling, limit, current } = rows[0];
   if (runId !== null) return findRun(db, runId);
-  return isReconciling && hasClientId ? 'reconciling' : null;
+  if (isReconciling && hasClientId) return 'reconciling';
+  return current >= limit ? { reason: 'SESSION_LIMIT', limit, current } : null;
 }
 
 async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<void> {
@@ -103,16 +123,29 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
   await db.query('insert into run_logs (run_id) values ($1)', [opening.runId]);
 }
 
+/**
+ * Counts the session and inserts it. False if the project may have no further one, or if another
+ * call has inserted it: the transaction must be rolled back. Openings and ends of sessions wait for
+ * each other here, so locks of flows are taken before.
+ */
 async function insertSession(
   db: Db,
   sealer: Sealer,
   opening: OpenSessionRequest,
 ): Promise<boolean> {
-  const { runId, flowId, sessionId, config } = opening;
+  const { runId, flowId, projectId, sessionId, config } = opening;
   const { rowCount } = await db.query(
-    `insert into sessions (run_id, flow_id, session_id, config_sealed) values ($1, $2, $3, $4)
+    `with counted as (
+       insert into open_sessions as o (project_id, count)
+       select p.id, 1 from projects p where p.id = $5 and p.max_open_sessions > 0
+       on conflict (project_id) do update set count = o.count + 1
+         where o.count < (select p.max_open_sessions from projects p where p.id = $5)
+       returning project_id
+     )
+     insert into sessions (run_id, flow_id, session_id, config_sealed)
+     select $1, $2, $3, $4 from counted
      on conflict (flow_id, session_id) do nothing`,
-    [runId, flowId, sessionId, sealSessionConfig(sealer, runId, config)],
+    [runId, flowId, sessionId, sealSessionConfig(sealer, runId, config), projectId],
   );
   return rowCount === 1;
 }

@@ -114,6 +114,12 @@ function settingsAndKeys(): [what: string, path: string, body: object, args: str
   const own = ['--own-model-key-file', keyFile];
   return [
     ['a cap below none', settings, { maxConcurrentRuns: -1 }, set('--max-concurrent-runs=-1')],
+    [
+      'more sessions than permitted',
+      settings,
+      { maxOpenSessions: Number(tooMany) },
+      set('--max-open-sessions', tooMany),
+    ],
     ['no cap', settings, { maxConcurrentRuns: null }, set('--max-concurrent-runs', 'none')],
     ['a name of nothing', settings, { name: '' }, set('--name', '')],
     [

@@ -14,6 +14,7 @@ describe('projects', () => {
       projectId: 'news',
       name: 'news',
       maxConcurrentRuns: 10,
+      maxOpenSessions: 10_000,
       monthlyRunQuota: null,
     });
     const set = (...args: string[]) => flowrun.json<Project>('project', 'set', 'news', ...args);
@@ -21,8 +22,10 @@ describe('projects', () => {
       maxConcurrentRuns: 3,
       monthlyRunQuota: 100,
     });
+    await set('--max-open-sessions', '4');
     expect(await set('--monthly-run-quota', 'none')).toMatchObject({
       maxConcurrentRuns: 3,
+      maxOpenSessions: 4,
       monthlyRunQuota: null,
     });
     const all = await flowrun.json<Project[]>('project', 'list');
@@ -57,6 +60,6 @@ describe('projects', () => {
   test('are also printed as text', async () => {
     const { out } = await flowrun('project', 'list');
     expect(out).toMatch(/^PROJECT ID {2,}NAME {2,}MAX CONCURRENT RUNS/);
-    expect(out).toMatch(/\nshop {2,}The shop {2,}10 {2,}/);
+    expect(out).toMatch(/\nshop {2,}The shop {2,}10 {2,}10000 {2,}/);
   });
 });

@@ -34,6 +34,7 @@ describe('the contract that clients are written against', () => {
       RATE_LIMITED: [429],
       CONCURRENT_LIMIT: [429],
       MONTHLY_QUOTA: [429],
+      SESSION_LIMIT: [429],
       STREAM_LIMIT: [429],
       QUEUE_FULL: [429],
       INTERNAL_ERROR: [500],

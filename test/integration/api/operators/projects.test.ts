@@ -21,10 +21,12 @@ const patch = (path: string, body: unknown) => operator(path, { method: 'PATCH',
 
 test('creates a project with the given fields and defaults', async () => {
   const projectId = await newProject();
-  const usual = { projectId, name: projectId, maxConcurrentRuns: 10, monthlyRunQuota: null };
+  const bounds = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
+  const usual = { projectId, name: projectId, ...bounds };
   const path = `/api/projects/${projectId}`;
   expect((await operator(path)).json.data).toEqual({ ...usual, createdAt: expect.any(String) });
-  const full = { name: 'Full', maxConcurrentRuns: 0, monthlyRunQuota: 1_000_000 };
+  const ofFull = { maxConcurrentRuns: 0, maxOpenSessions: 1_000_000, monthlyRunQuota: 1_000_000 };
+  const full = { name: 'Full', ...ofFull };
   const other = await newProject(full);
   expect((await operator(`/api/projects/${other}`)).json.data).toMatchObject(full);
   const taken = await operator('/api/projects', { body: { projectId } });
@@ -44,6 +46,9 @@ test.each([
   [{ projectId: 'p', maxConcurrentRuns: -1 }, 'body.maxConcurrentRuns'],
   [{ projectId: 'p', maxConcurrentRuns: 1_000_001 }, 'body.maxConcurrentRuns'],
   [{ projectId: 'p', maxConcurrentRuns: null }, 'body.maxConcurrentRuns'],
+  [{ projectId: 'p', maxOpenSessions: -1 }, 'body.maxOpenSessions'],
+  [{ projectId: 'p', maxOpenSessions: 1_000_001 }, 'body.maxOpenSessions'],
+  [{ projectId: 'p', maxOpenSessions: null }, 'body.maxOpenSessions'],
   [{ projectId: 'p', monthlyRunQuota: 0.5 }, 'body.monthlyRunQuota'],
   [{ projectId: 'p', other: 1 }, 'body.other: unknown field'],
 ])('rejects an invalid project, naming the field: %j', async (body, field) => {
@@ -75,6 +80,7 @@ test('a change of settings keeps the others, and applies from the next trigger o
     projectId: tenant.projectId,
     name: 'A project',
     maxConcurrentRuns: 100_000,
+    maxOpenSessions: 10_000,
     monthlyRunQuota: null,
     model: null,
   });

@@ -70,13 +70,15 @@ test('a stopping process writes its counts', async () => {
 });
 
 test("a project's usage includes its limits and their use", async () => {
-  const tenant = await fixture.tenant({ maxConcurrentRuns: 5, monthlyRunQuota: 9 });
+  const bounds = { maxConcurrentRuns: 5, maxOpenSessions: 7, monthlyRunQuota: 9 };
+  const tenant = await fixture.tenant(bounds);
   const trigger = () =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
   for (let count = 0; count < 3; count += 1) await trigger();
+  await caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/sessions`, { body: {} });
   expect(await usageOf(tenant)).toMatchObject({
     month: new Date().toISOString().slice(0, 7),
-    ...{ monthlyRuns: 3, monthlyRunQuota: 9, concurrentRuns: 3, maxConcurrentRuns: 5 },
+    ...{ ...bounds, monthlyRuns: 3, concurrentRuns: 3, openSessions: 1 },
   });
 });
 

@@ -97,7 +97,7 @@ test('a list has each flow of a project once, oldest first, page by page', async
 
 test('a project is created once, and a change keeps omitted fields', async () => {
   const made = await projects().create({ projectId: 'acme', name: 'Acme' });
-  const defaults = { maxConcurrentRuns: 10, monthlyRunQuota: null };
+  const defaults = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
   expect(made).toEqual({
     ...{ projectId: 'acme', name: 'Acme', ...defaults },
     createdAt: expect.any(Date),
@@ -107,7 +107,8 @@ test('a project is created once, and a change keeps omitted fields', async () =>
   expect(await projects().list()).toContainEqual(made);
   await projects().update('acme', { monthlyRunQuota: 5 });
   await projects().update('acme', { maxConcurrentRuns: 3 });
-  const changed = { ...made, maxConcurrentRuns: 3, monthlyRunQuota: 5 };
+  await projects().update('acme', { maxOpenSessions: 4 });
+  const changed = { ...made, maxConcurrentRuns: 3, maxOpenSessions: 4, monthlyRunQuota: 5 };
   expect(await projects().find('acme')).toEqual(changed);
   const freed = await projects().update('acme', { monthlyRunQuota: null });
   expect(freed).toEqual({ ...changed, monthlyRunQuota: null });

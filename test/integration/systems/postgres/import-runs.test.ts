@@ -163,7 +163,7 @@ describe('while a restore is reconciled', () => {
     const known = await open('known');
     await restored();
     expect(await open('known')).toMatchObject({
-      runId: known === 'reconciling' ? '' : known.runId,
+      runId: known !== 'reconciling' && 'runId' in known ? known.runId : '',
     });
     expect(await open('lost')).toBe('reconciling');
     expect(await open(randomUUID(), false)).not.toBe('reconciling');
