@@ -6,6 +6,7 @@ import type { App } from './app-types.ts';
 import { authenticate } from './auth/authenticate.ts';
 import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
+import { installWaitLimit } from './auth/wait-limit.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
@@ -87,6 +88,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   handleUnknownPaths(app);
   checkPathIds(app);
   installBodies(app);
+  installWaitLimit(app);
 
   await registerOpenApi(app, deps.publicUrl);
   triggerRun(app, deps, startRun);

@@ -45,6 +45,8 @@ export const httpLimits = {
   /** How long a client has to close its connection after the service has rejected its request. */
   closeTimeoutMs: 2 * secondMs,
   connectionsMax: 10_000,
+  /** Requests that wait for a run or a turn at a time, in each process. */
+  waits: { perKey: 200, perProject: 1_000 },
   /** A client that takes nothing of its answer for this long is disconnected. */
   stallMs: 10 * secondMs,
   /** Large answers are written in slices of this size. */

@@ -103,6 +103,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${Math.round(100 / limits.stream.reconnectSpacing)} % of its requests per minute`,
     'each waits as long as its `retry:` says',
   ],
+  [
+    'Requests that wait for a run or a turn',
+    `${limits.http.waits.perKey} per key, ${count(limits.http.waits.perProject)} per project, in each API process`,
+    '429 `WAIT_LIMIT`; nothing is started or sent',
+  ],
   ['Queued messages per session', String(limits.session.queueMax), '429 `QUEUE_FULL`'],
   [
     'Session without a message',

@@ -36,6 +36,7 @@ describe('the contract that clients are written against', () => {
       MONTHLY_QUOTA: [429],
       SESSION_LIMIT: [429],
       STREAM_LIMIT: [429],
+      WAIT_LIMIT: [429],
       QUEUE_FULL: [429],
       INTERNAL_ERROR: [500],
       UPSTREAM_UNAVAILABLE: [503],
