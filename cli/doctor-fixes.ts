@@ -1,11 +1,12 @@
-// The doctor's fixes are the worker's own reconciliation steps, so they do nothing else.
+// The doctor's fixes are the worker's own reconciliation steps, so they do nothing else. A worker
+// may take the same step at the same time: every step is safe to run twice.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoctorConfig } from '../config/doctor-config.ts';
 import { createLogger } from '../config/logger.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import type { Pool } from '../systems/postgres/client/pool.ts';
+import { createJobStore } from '../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
@@ -15,10 +16,9 @@ import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../worker/reconciler/deps.ts';
-import { forEachRun } from '../worker/reconciler/for-each-run.ts';
-import { createRetentionJob } from '../worker/reconciler/jobs/retention.ts';
+import { createRetention } from '../worker/reconciler/jobs/retention.ts';
 import { createScheduleSync } from '../worker/reconciler/jobs/sync-schedules.ts';
-import { forceEndRun } from '../worker/reconciler/runs/force-end-run.ts';
+import { endRunsIfClosed } from '../worker/reconciler/runs/end-closed.ts';
 import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
 import { resumePendingWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
 import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
@@ -26,14 +26,13 @@ import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
 
-/** More than a day's data needs; a worker removes the rest. */
-const retentionPasses = 200;
+/** More calls than a day's data needs; a worker removes the rest. */
+const retentionCalls = 800;
 
 export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal | null): Fixes {
   const deps = stepDeps(pool, config);
-  const { withGlobalLock } = createReconcileStore(pool);
-  const step = (work: (deps: ReconcilerDeps) => Promise<void>) => () =>
-    runExclusive(withGlobalLock, () => work({ ...deps, temporal: requireTemporal(temporal) }));
+  const step = (work: (deps: ReconcilerDeps) => Promise<void>) => async () =>
+    work({ ...deps, temporal: requireTemporal(temporal) });
   return {
     registerSearchAttributes: async () => {
       await requireTemporal(temporal).ensureSearchAttributes();
@@ -44,11 +43,13 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
     signalMessages: step(signalMessages),
     syncSchedules: step((on) => createScheduleSync(on)()),
     deliverWebhooks: step(resumePendingWebhooks),
-    applyRetention: (retention) =>
-      runExclusive(withGlobalLock, async () => {
-        const pass = createRetentionJob({ ...deps, retentionTimes: retention });
-        for (let passes = 0; passes < retentionPasses; passes += 1) await pass();
-      }),
+    async applyRetention(retention) {
+      const { purgeRows, purgeBlobs } = createRetention({ ...deps, retentionTimes: retention });
+      for (const purge of [purgeRows, purgeBlobs]) {
+        let isDone = false;
+        for (let calls = 0; calls < retentionCalls && !isDone; calls += 1) isDone = await purge();
+      }
+    },
   };
 }
 
@@ -61,6 +62,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
   const sealer = createSealer(encryptionKey);
   return {
     hostId: 'none',
+    jobs: createJobStore(pool),
     reconcile: createReconcileStore(pool),
     runs: createRunStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
@@ -81,32 +83,11 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
   };
 }
 
-const tries = 20;
-const tryAgainMs = 500;
-
-/** Never at the same time as a worker's own step. */
-async function runExclusive(
-  withLock: (work: () => Promise<void>) => Promise<boolean>,
-  work: () => Promise<void>,
-): Promise<void> {
-  for (let attempt = 1; attempt <= tries; attempt += 1) {
-    if (await withLock(work)) return;
-    await sleep(tryAgainMs);
-  }
-  throw new Error('another process holds the maintenance lock');
-}
-
 /** Rechecks each run first, as the worker's own reconciler does. */
 async function endClosedRuns(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
   const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
-  const runs = found.filter((run) => run !== null);
-  await forEachRun(runs, deps.logger, async (run) => {
-    if ((await deps.temporal.describe(run.workflowId)) !== 'closed') return;
-    await forceEndRun(deps, run, closedOutside);
-  });
+  await endRunsIfClosed(
+    deps,
+    found.filter((run) => run !== null),
+  );
 }
-
-const closedOutside = {
-  cause: 'terminated_by_operator',
-  detail: 'its workflow was closed in Temporal',
-} as const;

@@ -1,4 +1,5 @@
 import { httpLimits } from './http-limits.ts';
+import { reconcilerLimits } from './reconciler-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 
 /** Every limit and interval that clients, operators or tests can observe, with its unit. */
@@ -134,14 +135,7 @@ export const limits = {
     /** How long the API waits for a host to store or write files. */
     filesTimeoutMs: 10 * secondMs,
   },
-  reconciler: {
-    everyMs: 5 * secondMs,
-    /**
-     * If more workflows are missing, and more than this share of those checked, no run is ended.
-     */
-    missingWorkflowsMax: 5,
-    missingWorkflowsMaxShare: 0.1,
-  },
+  reconciler: reconcilerLimits,
   /** How often a process compares Temporal's identity with the one that the database stores. */
   temporal: { identityEveryMs: 30 * secondMs },
   workflow: { startWaitMs: 2 * secondMs, signalWaitMs: 2 * secondMs, startGraceMs: 5 * secondMs },
@@ -226,6 +220,10 @@ export const limits = {
     tombstoneTtlMs: 1 * dayMs,
     everyMs: 1 * hourMs,
     batchRows: 1_000,
+    /** Ended runs whose logs are deleted together. */
+    batchRuns: 100,
+    /** Blobs that one statement deletes; a larger blob is deleted alone. */
+    batchBytes: 64 * miB,
   },
   webhook: {
     attempts: 4,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
+import { createJobStore } from '../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
@@ -59,6 +60,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
       webhooks,
       messages: createMessageStore(pool, host.staleMs),
       temporal,
+      jobs: createJobStore(pool),
       reconcile: createReconcileStore(pool),
       schedules: createScheduleStore(pool),
       temporalIdentity,

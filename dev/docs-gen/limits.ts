@@ -159,6 +159,20 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
 ];
 
+const reconcilerJobs = `## Reconciler
+
+Each of these jobs is done by one worker at a time. If that worker dies, another one takes the job
+over after ${time(limits.reconciler.everyMs + limits.reconciler.leaseMs)}.
+
+| job | interval over all workers |
+|---|---|
+| describing the workflows of all active runs | \`RECONCILE_EVERY_MS\` (${time(limits.reconciler.everyMs)}), 100 at a time |
+| starting, stopping and moving runs; pending webhooks; lost hosts | the same |
+| syncing all schedules to Temporal | ${time(limits.reconciler.schedulesEveryMs)}; changes at once |
+| removing overdue rows | ${time(limits.retention.everyMs)} |
+| removing unreferenced blobs | ${time(limits.blob.gcEveryMs)} |
+`;
+
 /** The page for operators, in Markdown. */
 export const makeLimits = (): string => `# Sizing and limits
 
@@ -190,10 +204,10 @@ one host: see [more hosts](more-hosts.md).
 |---|---|---|
 ${fixedLimits.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 
+${reconcilerJobs}
 ## Retention
 
-Workers remove data automatically: rows every ${time(limits.retention.everyMs)}, blobs every ${time(limits.blob.gcEveryMs)}. \`flowrun doctor\` counts
-overdue data.
+Workers remove data automatically. \`flowrun doctor\` counts overdue data.
 
 | data | removed |
 |---|---|

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { RetentionTimes } from '../../core/runs/retention-times.ts';
+import type { JobStore } from '../../systems/postgres/maintenance/job-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type { RetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
 import type { ScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
@@ -13,6 +14,7 @@ import type { SandboxRef } from '../../workflows/shared/activities.ts';
 
 export interface ReconcilerDeps {
   hostId: string;
+  jobs: JobStore;
   reconcile: ReconcileStore;
   runs: Pick<RunStore, 'find' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;

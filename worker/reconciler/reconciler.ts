@@ -1,15 +1,17 @@
-// Every few seconds, each worker compares Postgres, Temporal and Docker in both directions. This
-// does not rely on workflows, because it repairs broken ones. Steps for all hosts run under a lock,
-// in one worker at a time. Steps for a host's engine run in its own worker. Every step is safe to
-// repeat.
+// Every worker compares Postgres, Temporal and Docker in both directions. This does not rely on
+// workflows, because it repairs broken ones. A job that covers all hosts has one leader at a time;
+// see job-lease.ts. Steps for a host's engine run in its own worker. Hosts are judged in a loop
+// apart, and the retention has one as well, so that no lost host waits for slow requests or large
+// deletes. Every step is safe to repeat.
 
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { createHostDrainer } from './hosts/drain-hosts.ts';
-import { createLostHostHandler } from './hosts/lost-hosts.ts';
+import { createLostHostHandler, mayJudgeHosts } from './hosts/lost-hosts.ts';
 import { createUnstartedMover } from './hosts/move-unstarted.ts';
 import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
-import { createRetentionJob } from './jobs/retention.ts';
+import { createJobLease } from './job-lease.ts';
+import { createRetentionLoop } from './jobs/retention-loop.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
 import { createRestoreReconciler } from './restore/reconcile-restore.ts';
 import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
@@ -19,17 +21,70 @@ import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
 
 interface Reconciler {
-  /** Runs every step once. Never throws. */
+  /** Runs every step once, except the retention. Never throws. */
   pass(): Promise<void>;
-  /** Repeats passes until the signal. No step starts after it. */
+  /** Repeats passes and applies the retention until the signal. No step starts after it. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-type Step = readonly [name: string, work: (signal: AbortSignal) => Promise<void>];
+type Step = readonly [name: string, work: () => Promise<void>];
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
+  const { everyMs } = deps.thresholds;
+  const { attempt, take } = createStepTaker(deps);
+  const runs = createJobLease(deps, 'runs', everyMs);
+  const hosts = createJobLease(deps, 'hosts', everyMs);
+  const ofRuns = runSteps(deps);
+  const ofHosts: Step[] = [['lost_hosts', createLostHostHandler(deps)]];
+  const local: Step[] = [
+    ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
+    ['remove_orphaned_folders', deps.removeOrphanedFolders],
+  ];
+
+  /** A leader that does not reach Temporal leaves the job to another worker. */
+  async function reconcileRuns(signal: AbortSignal): Promise<void> {
+    if (!(await runs.claim())) return;
+    try {
+      await deps.temporal.check();
+    } catch (error) {
+      await runs.release(everyMs);
+      throw error;
+    }
+    await take(ofRuns, signal, runs.keep);
+  }
+
+  /** A worker that may not judge does not renew its lease, so another one soon leads. */
+  async function judgeHosts(signal: AbortSignal): Promise<void> {
+    if (mayJudgeHosts(deps) && (await hosts.claim())) await take(ofHosts, signal, hosts.keep);
+  }
+
+  const passHosts = (signal: AbortSignal) => attempt(['hosts', () => judgeHosts(signal)]);
+  async function passRuns(signal: AbortSignal): Promise<void> {
+    await attempt(['runs', () => reconcileRuns(signal)]);
+    await take(local, signal);
+  }
+  const releaseAll = async (): Promise<void> =>
+    void (await Promise.all([runs.release(0), hosts.release(0)]));
+  const applyRetention = createRetentionLoop(deps);
+
+  return {
+    async pass() {
+      await passHosts(neverStopped);
+      await passRuns(neverStopped);
+    },
+    async run(signal) {
+      const passes = [passHosts, passRuns].map((pass) =>
+        repeat(() => pass(signal), everyMs, signal),
+      );
+      await Promise.all([...passes, applyRetention(signal)]);
+      await attempt(['release', releaseAll]);
+    },
+  };
+}
+
+function runSteps(deps: ReconcilerDeps): Step[] {
   const restores = createRestoreReconciler(deps);
-  const temporalSteps: Step[] = [
+  return [
     ['start_unstarted', () => startUnstarted(deps)],
     ['move_unstarted', createUnstartedMover(deps)],
     ['signal_messages', () => signalMessages(deps)],
@@ -40,39 +95,33 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     ['resume_webhooks', () => resumePendingWebhooks(deps)],
     ['drain_hosts', createHostDrainer(deps)],
   ];
-  const globalSteps: Step[] = [
-    ['lost_hosts', createLostHostHandler(deps)],
-    ['temporal', (signal) => deps.temporal.check().then(() => take(temporalSteps, signal))],
-    ['retention', createRetentionJob(deps)],
-  ];
-  const all: Step[] = [
-    [
-      'global',
-      async (signal) => void (await deps.reconcile.withGlobalLock(() => take(globalSteps, signal))),
-    ],
-    ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
-    ['remove_orphaned_folders', deps.removeOrphanedFolders],
-  ];
+}
 
-  /** A failed step does not prevent the others. */
-  async function take(steps: readonly Step[], signal: AbortSignal): Promise<void> {
-    for (const [step, work] of steps) {
-      if (signal.aborted) return;
-      await work(signal).catch((error: unknown) =>
-        deps.logger.warn({ err: error, step }, 'reconcile_step_failed'),
-      );
-    }
-  }
-
+/** A failed step does not prevent the others. */
+function createStepTaker({ logger }: Pick<ReconcilerDeps, 'logger'>) {
+  const attempt = ([step, work]: Step): Promise<void> =>
+    work().catch((err: unknown) => logger.warn({ err, step }, 'reconcile_step_failed'));
   return {
-    pass: () => take(all, neverStopped),
-    run: async (signal) => {
-      while (!signal.aborted) {
-        await take(all, signal);
-        await sleep(deps.thresholds.everyMs, signal);
+    attempt,
+    /** Takes no further step once the signal has aborted, or `mayContinue` is false. */
+    async take(
+      steps: readonly Step[],
+      signal: AbortSignal,
+      mayContinue: () => Promise<boolean> = async () => true,
+    ): Promise<void> {
+      for (const step of steps) {
+        if (signal.aborted || !(await mayContinue())) return;
+        await attempt(step);
       }
     },
   };
+}
+
+async function repeat(pass: () => Promise<void>, everyMs: number, signal: AbortSignal) {
+  while (!signal.aborted) {
+    await pass();
+    await sleep(everyMs, signal);
+  }
 }
 
 const neverStopped = new AbortController().signal;

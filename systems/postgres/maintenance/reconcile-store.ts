@@ -1,6 +1,5 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { withAdvisoryLock } from '../client/advisory-lock.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
@@ -45,7 +44,6 @@ export function createReconcileStore(pool: Pool) {
     importRuns: (missing: MissingRun[]) => importRuns(pool, missing),
     /** Marks restores older than this as reconciled. Returns how many were pending. */
     markRestoresReconciled: (olderThanMs: number) => markRestoresReconciled(pool, olderThanMs),
-    withGlobalLock: (work: () => Promise<void>) => withAdvisoryLock(pool, 'reconciler', work),
   };
 }
 

@@ -15,9 +15,10 @@ export function createRetentionStore(pool: Pool) {
   return {
     expiredKeys: () => purgeExpiredKeys(pool),
     /**
-     * Part of the log of one ended run, and of its messages; with the last part also its questions.
+     * Part of the logs of some ended runs, and of their messages; with the last part also their
+     * questions.
      */
-    log: (retentionMs: number) => purgeLog(pool, retentionMs),
+    logs: (retentionMs: number) => purgeLogs(pool, retentionMs),
     /** The stored files and the input files of one ended run. */
     runFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'run'),
     /** The same for a session, with its transcripts. */
@@ -32,17 +33,17 @@ export function createRetentionStore(pool: Pool) {
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
     /** One deleted run with all its rows, once no client can ask for it. */
     tombstone: (retentionMs: number) => purgeTombstone(pool, retentionMs),
-    /** The unreferenced blobs of the next page; null after the last page. */
-    unreferencedBlobs: (retentionMs: number, after: string) =>
-      unreferencedBlobs(pool, retentionMs, after),
-    /** Deletes the blob if it is still unreferenced and old; false if not. */
-    removeBlob: (retentionMs: number, sha256: string) => removeBlob(pool, retentionMs, sha256),
+    /**
+     * Deletes unreferenced blobs among the next ones; null after the last blob. A statement deletes
+     * a bounded number of bytes.
+     */
+    removeBlobs: (retentionMs: number, after: string) => removeBlobs(pool, retentionMs, after),
   };
 }
 
-export interface BlobPage {
-  /** Hex. */
-  unreferenced: string[];
+interface BlobBatch {
+  removed: number;
+  /** The last blob that was checked. */
   last: string;
 }
 
@@ -59,44 +60,53 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
   return rowCount ?? 0;
 }
 
-async function purgeLog(db: Db, retentionMs: number): Promise<number> {
+async function purgeLogs(db: Db, retentionMs: number): Promise<number> {
   const { rows } = await db.query<{ id: string }>(
     `select id from runs
      where ended_at is not null and log_purged_at is null and ended_at < ${before('$1')}
-     order by ended_at limit 1`,
-    [retentionMs],
+     order by ended_at limit $2`,
+    [retentionMs, limits.retention.batchRuns],
   );
-  if (!rows[0]) return 0;
-  const { id } = rows[0];
-  return (await removeFrames(db, id)) || (await removeMessages(db, id)) || markLogPurged(db, id);
+  if (rows.length === 0) return 0;
+  const ids = rows.map(({ id }) => id);
+  return (await removeFrames(db, ids)) || (await removeMessages(db, ids)) || markPurged(db, ids);
 }
 
-async function removeFrames(db: Db, runId: string): Promise<number> {
+async function removeFrames(db: Db, runIds: string[]): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from frames where run_id = $1 and seq in (
-       select seq from frames where run_id = $1 order by seq limit $2
-     )`,
-    [runId, limits.retention.batchRows],
+    `delete from frames where ctid = any(array(
+       select f.ctid from unnest($1::uuid[]) r(id) cross join lateral (
+         select ctid from frames where run_id = r.id order by seq limit $2
+       ) f limit $2
+     ))`,
+    [runIds, limits.retention.batchRows],
   );
   return rowCount ?? 0;
 }
 
-/** The messages of an ended session, with their replies. */
-async function removeMessages(db: Db, runId: string): Promise<number> {
+/** The messages of ended sessions, with their replies. */
+async function removeMessages(db: Db, runIds: string[]): Promise<number> {
   const { rowCount } = await db.query(
     `delete from session_messages where id in (
-       select id from session_messages where run_id = $1 order by position limit $2
+       select id from session_messages where run_id = any($1::uuid[]) limit $2
      )`,
-    [runId, limits.retention.batchRows],
+    [runIds, limits.retention.batchRows],
   );
   return rowCount ?? 0;
 }
 
-async function markLogPurged(db: Db, runId: string): Promise<number> {
+/** Not while another worker, whose lease has expired, is still deleting the same rows. */
+async function markPurged(db: Db, runIds: string[]): Promise<number> {
   const { rowCount } = await db.query(
-    `with questions as (delete from interactions where run_id = $1)
-     update runs set log_purged_at = db_clock() where id = $1`,
-    [runId],
+    `with empty as (
+       select id from runs r where id = any($1::uuid[])
+         and not exists (select from frames f where f.run_id = r.id)
+         and not exists (select from session_messages m where m.run_id = r.id)
+     ),
+     questions as (delete from interactions where run_id in (select id from empty))
+     update runs set log_purged_at = db_clock()
+     where id in (select id from empty) and log_purged_at is null`,
+    [runIds],
   );
   return rowCount ?? 0;
 }
@@ -146,11 +156,12 @@ async function purgeTombstone(pool: Pool, retentionMs: number): Promise<number> 
     [retentionMs],
   );
   if (!rows[0]) return 0;
-  return (await removeFrames(pool, rows[0].id)) || removeRun(pool, rows[0].id);
+  return (await removeFrames(pool, [rows[0].id])) || removeRun(pool, rows[0].id);
 }
 
 /** Everything that references a run, deleted before the run. */
 const runTables = [
+  'frames',
   'session_transcripts',
   'session_messages',
   'sessions',
@@ -184,24 +195,50 @@ export const isCollectable = `
   and not exists (select from flow_files f where f.sha256 = b.sha256)
   and not exists (select from session_transcripts f where f.sha256 = b.sha256)`;
 
-async function unreferencedBlobs(
-  db: Db,
-  retentionMs: number,
-  after: string,
-): Promise<BlobPage | null> {
-  const { rows } = await db.query<{ sha256: string; isUnreferenced: boolean }>(
-    `select encode(b.sha256, 'hex') as sha256, ${isCollectable} as "isUnreferenced"
+interface CheckedBlob {
+  sha256: string;
+  size: number;
+  isUnreferenced: boolean;
+}
+
+async function removeBlobs(db: Db, retentionMs: number, after: string): Promise<BlobBatch | null> {
+  const { rows } = await db.query<CheckedBlob>(
+    `select encode(b.sha256, 'hex') as sha256, b.size, ${isCollectable} as "isUnreferenced"
      from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
      order by b.sha256`,
     [retentionMs, Buffer.from(after, 'hex'), limits.retention.batchRows],
   );
-  const last = rows.at(-1)?.sha256;
+  const batch = firstBatch(rows);
+  const last = batch.at(-1)?.sha256;
   if (last === undefined) return null;
-  return { unreferenced: rows.filter((row) => row.isUnreferenced).map((row) => row.sha256), last };
+  const unreferenced = batch.filter(({ isUnreferenced }) => isUnreferenced);
+  return { removed: await removeUnreferenced(db, retentionMs, unreferenced), last };
 }
 
-async function removeBlob(db: Db, retentionMs: number, sha256: string): Promise<boolean> {
-  const text = `delete from blobs b where b.sha256 = $2 and ${isCollectable}`;
-  const { rowCount } = await db.query(text, [retentionMs, Buffer.from(sha256, 'hex')]);
-  return rowCount === 1;
+/** The first blobs that are deleted together, at least one. */
+function firstBatch(blobs: CheckedBlob[]): CheckedBlob[] {
+  let bytes = 0;
+  const end = blobs.findIndex(({ size, isUnreferenced }, index) => {
+    if (isUnreferenced) bytes += size;
+    return index > 0 && bytes > limits.retention.batchBytes;
+  });
+  return end === -1 ? blobs : blobs.slice(0, end);
+}
+
+/** Skips blobs that another transaction uses, so that the two cannot deadlock. */
+async function removeUnreferenced(
+  db: Db,
+  retentionMs: number,
+  blobs: CheckedBlob[],
+): Promise<number> {
+  if (blobs.length === 0) return 0;
+  const { rowCount } = await db.query(
+    `with locked as (
+       select sha256 from blobs b where b.sha256 = any($2::bytea[]) and ${isCollectable}
+       for update skip locked
+     )
+     delete from blobs b using locked where b.sha256 = locked.sha256`,
+    [retentionMs, blobs.map(({ sha256 }) => Buffer.from(sha256, 'hex'))],
+  );
+  return rowCount ?? 0;
 }

@@ -24,7 +24,10 @@ export function createTemporalIdentityStore(pool: Pool) {
     remember: (found: TemporalIdentity) => remember(pool, found),
     /** Null before any process has reached Temporal, and after a restore. */
     find: () => find(pool),
-    /** Replaces the identity, and accepts that all workflows started until now may be missing. */
+    /**
+     * Replaces the identity, accepts that all workflows started until now may be missing, and marks
+     * all schedules as not synced.
+     */
     adopt: (found: TemporalIdentity) => adopt(pool, found),
     /** Raises the alarm, or keeps it raised. */
     recordMissing: (counts: Omit<MissingWorkflows, 'since'>) => recordMissing(pool, counts),
@@ -78,7 +81,10 @@ async function remember(db: Db, found: TemporalIdentity): Promise<TemporalIdenti
 
 async function adopt(db: Db, found: TemporalIdentity): Promise<void> {
   await db.query(
-    `insert into temporal_identity (cluster_id, namespace_id, namespace, losses_accepted_at)
+    `with resynced as (
+       update flows set schedule_synced_version = 0 where schedule_synced_version is not null
+     )
+     insert into temporal_identity (cluster_id, namespace_id, namespace, losses_accepted_at)
      values ($1, $2, $3, db_clock())
      on conflict (is_only) do update
        set cluster_id = excluded.cluster_id, namespace_id = excluded.namespace_id,

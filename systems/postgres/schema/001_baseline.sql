@@ -168,6 +168,15 @@ create table host_leases (
   expires_at timestamptz not null
 );
 
+-- Which worker does each of the reconciler's jobs that cover all hosts.
+create table reconciler_jobs (
+  name text primary key,
+  -- the worker's host; null between two passes of a job whose leader may change
+  leader text,
+  -- when another worker may claim the job: its leader has died by then, or the job is due again
+  free_at timestamptz not null
+);
+
 create table runs (
   id uuid primary key,
   flow_id uuid not null references flows,

@@ -349,6 +349,12 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0))
 );
 
+CREATE TABLE public.reconciler_jobs (
+    name text NOT NULL,
+    leader text,
+    free_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.restores (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     dumped_at timestamp with time zone NOT NULL,
@@ -568,6 +574,9 @@ ALTER TABLE ONLY public.operators
 
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.reconciler_jobs
+    ADD CONSTRAINT reconciler_jobs_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.restores
     ADD CONSTRAINT restores_pkey PRIMARY KEY (id);

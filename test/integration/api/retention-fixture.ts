@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pino } from 'pino';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
-import { createRetentionJob } from '../../../worker/reconciler/jobs/retention.ts';
+import { createRetention } from '../../../worker/reconciler/jobs/retention.ts';
 import type { ApiFixture } from '../../support/api-fixture.ts';
 import { setDatabaseClock } from '../systems/postgres/clock.ts';
 
@@ -19,15 +19,16 @@ export function retentionOf(fixture: ApiFixture) {
   return {
     timeIs: (afterMs: number) => setDatabaseClock(pool, new Date(start + afterMs).toISOString()),
 
-    /** Applies the retention like a worker that has just started. */
     async sweep(): Promise<void> {
-      const pass = createRetentionJob({
+      const { purgeRows, purgeBlobs } = createRetention({
         retention: createRetentionStore(pool),
         retentionTimes: kept,
         logger: pino({ level: 'silent' }),
-        now: () => new Date(start),
       });
-      for (let passes = 0; passes < 5; passes += 1) await pass();
+      for (const purge of [purgeRows, purgeBlobs]) {
+        let isDone = false;
+        while (!isDone) isDone = await purge();
+      }
     },
 
     async isStored(sha256: string): Promise<boolean> {

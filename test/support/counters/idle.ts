@@ -15,7 +15,7 @@ const intervalOf = ({ system, everyMs }: SandboxTimer): number =>
   system === 'worker' ? leaseMs / limits.log.leaseRenewals : everyMs;
 
 const passWithinMs = 60_000;
-const passStart = 'select pg_try_advisory_lock(';
+const passStart = `insert into reconciler_jobs as j (name, leader, free_at) values ('runs'`;
 
 /** Restarts the worker with short intervals, and ends the session. */
 export async function measureIdleSession(

@@ -21,6 +21,11 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'update temporal_identity set missing_workflows = null',
     'select db_clock() as now', // of the host's health
     'select … from projects where id = $1', // the project's model, read again after some seconds
+    // Jobs with a loop apart, and jobs that are due less often than a pass is made.
+    ...['hosts', 'schedules', 'retention', 'blobs'].map(
+      (job) => `insert into reconciler_jobs as j (name, leader, free_at) values ('${job}'`,
+    ),
+    'update reconciler_jobs set leader = null',
     // Of lost hosts: from 30 s after the start of a worker.
     'select … from runs r join run_logs l on l.run_id = r.id left join hosts h',
   ],

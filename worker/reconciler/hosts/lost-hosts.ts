@@ -4,10 +4,16 @@ import { forceEndRun } from '../runs/force-end-run.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
- * Ends the runs of lost hosts, and signals their sessions to continue on other hosts. Runs that
- * were not started move, see move-unstarted.ts. While Postgres was unavailable, no host could send
- * a heartbeat. So only a worker whose own heartbeat has had no gap decides, and after a gap every
+ * Whether this worker may declare hosts lost. While Postgres was unavailable, no host could send a
+ * heartbeat. So only a worker whose own heartbeat has had no gap decides, and after a gap every
  * host has time to send one. A worker that has not verified Temporal's identity decides nothing.
+ */
+export const mayJudgeHosts = ({ temporal, renewedForMs, thresholds }: ReconcilerDeps): boolean =>
+  temporal.wasVerified() && renewedForMs() >= thresholds.hostWatchMs;
+
+/**
+ * Ends the runs of lost hosts, and signals their sessions to continue on other hosts. Runs that
+ * were not started move, see move-unstarted.ts.
  */
 export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;
@@ -18,7 +24,6 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   });
 
   return async () => {
-    if (!temporal.wasVerified() || deps.renewedForMs() < thresholds.hostWatchMs) return;
     await forEachRun(await reconcile.runsOnLostHosts(thresholds.hostLostMs), logger, (run) =>
       forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );

@@ -1,12 +1,23 @@
+import { limits } from '../../../core/limits.ts';
 import type { UnsyncedSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
+import { createJobLease } from '../job-lease.ts';
 
 /**
- * Applies every new, changed or removed schedule to Temporal. Once after a start it applies all of
- * them, in case Temporal has lost some. Safe to repeat.
+ * Applies every new, changed or removed schedule to Temporal, and all of them periodically, in case
+ * Temporal has lost some. Safe to repeat.
  */
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
-  let hasFullSync = false;
+  const { schedulesEveryMs, jobPollMs, stepMaxMs } = limits.reconciler;
+  const lease = createJobLease(deps, 'schedules');
+  let claimAt = 0;
+
+  /** Once per period over all workers. */
+  async function resyncAll(): Promise<void> {
+    if (!(await lease.claim())) return;
+    await deps.schedules.resyncAll();
+    await lease.release(schedulesEveryMs);
+  }
 
   async function sync(unsynced: UnsyncedSchedule): Promise<void> {
     const { flowId, schedule, version } = unsynced;
@@ -21,8 +32,15 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   return async () => {
-    if (!hasFullSync) await deps.schedules.resyncAll();
-    hasFullSync = true;
-    for (const unsynced of await deps.schedules.unsynced()) await sync(unsynced);
+    const now = deps.now().getTime();
+    if (now >= claimAt) {
+      await resyncAll();
+      claimAt = now + jobPollMs;
+    }
+    const untilMs = performance.now() + stepMaxMs;
+    for (const unsynced of await deps.schedules.unsynced()) {
+      if (performance.now() >= untilMs) return;
+      await sync(unsynced);
+    }
   };
 }

@@ -66,11 +66,13 @@ async function endCompleted(deps: ReconcilerDeps): Promise<Run[]> {
   return unclear;
 }
 
-const endClosed = (deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> =>
-  forEachRun(runs, deps.logger, async (run) => {
+async function endClosed(deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> {
+  const { failed, left } = await forEachRun(runs, deps.logger, async (run) => {
     if ((await deps.temporal.describe(run.workflowId)) === 'closed')
       await forceEndRun(deps, run, endedMeanwhile);
   });
+  return [...failed, ...left];
+}
 
 const endedMeanwhile = {
   cause: 'max_reconnects_exceeded',

@@ -2,7 +2,7 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
-import { forceEndRun } from './force-end-run.ts';
+import { endClosedRun } from './end-closed.ts';
 import { createMissingWorkflows, type DescribedRun } from './missing-workflows.ts';
 
 const atOnce = 100;
@@ -21,33 +21,38 @@ export function createWorkflowReconciler(
   return async () => {
     if (after === undefined) missing.beginSweep();
     const page = await deps.reconcile.activeRuns(atOnce, after);
-    after = page.length === atOnce ? page.at(-1)?.runId : undefined;
-    const described = await describeAll(deps, page.filter(isReconciled));
+    const { described, left } = await describeAll(deps, page.filter(isReconciled));
+    const last = left === undefined ? page.at(-1) : page[page.indexOf(left) - 1];
+    const isLastPage = left === undefined && page.length < atOnce;
+    after = isLastPage ? undefined : (last?.runId ?? after);
     await endClosed(deps, described);
     await missing.endRuns(described);
-    if (after === undefined) await missing.finishSweep();
+    if (isLastPage) await missing.finishSweep();
   };
 }
 
-/** Without the runs whose workflows could not be described. The next sweep describes them again. */
-async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<DescribedRun[]> {
+interface DescribedPage {
+  /**
+   * Without the runs whose workflows could not be described. The next sweep describes them again.
+   */
+  described: DescribedRun[];
+  /** The first run that the time limit has excluded. The next pass begins with it. */
+  left: Run | undefined;
+}
+
+async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<DescribedPage> {
   const described: DescribedRun[] = [];
-  await forEachRun(runs, deps.logger, async (run) => {
+  const { left } = await forEachRun(runs, deps.logger, async (run) => {
     const workflow = await deps.temporal.describe(run.workflowId);
     described.push({ run, workflow });
     if (workflow === 'running') await endOverdue(deps, run);
   });
-  return described;
+  return { described, left: left[0] };
 }
 
 async function endClosed(deps: ReconcilerDeps, described: DescribedRun[]): Promise<void> {
   const closed = described.flatMap(({ run, workflow }) => (workflow === 'closed' ? [run] : []));
-  await forEachRun(closed, deps.logger, (run) =>
-    forceEndRun(deps, run, {
-      cause: 'terminated_by_operator',
-      detail: 'its workflow was closed in Temporal',
-    }),
-  );
+  await forEachRun(closed, deps.logger, (run) => endClosedRun(deps, run));
 }
 
 /** A session has no time limit. Its turns have one. */

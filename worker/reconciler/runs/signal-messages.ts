@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
 /**
@@ -6,7 +7,9 @@ import type { ReconcilerDeps } from '../deps.ts';
  */
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
   const { messages, temporal, logger, thresholds } = deps;
+  const untilMs = performance.now() + limits.reconciler.stepMaxMs;
   for (const { run, messageId } of await messages.unsignalled(thresholds.unstartedMs)) {
+    if (performance.now() >= untilMs) return;
     const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);

@@ -6,7 +6,7 @@ import { modelLimits } from '../../../../core/model/model-limits.ts';
 import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
-import { createRetentionJob } from '../../../../worker/reconciler/jobs/retention.ts';
+import { createRetention } from '../../../../worker/reconciler/jobs/retention.ts';
 import { testSealer } from '../../../support/database.ts';
 import { setDatabaseClock } from './clock.ts';
 import { costNanos, ledgerEntry } from './ledger-entry.ts';
@@ -21,15 +21,14 @@ const timeIs = (afterMs: number) =>
   setDatabaseClock(database.pool, new Date(start + afterMs).toISOString());
 beforeEach(() => timeIs(0));
 
-/** Applies the retention like a worker that has just started. */
 async function sweep(): Promise<void> {
-  const pass = createRetentionJob({
+  const { purgeRows } = createRetention({
     retention: createRetentionStore(database.pool),
     retentionTimes: { runMs: dayMs, sessionFilesMs: dayMs, webhookAttemptsMs: dayMs },
     logger: pino({ level: 'silent' }),
-    now: () => new Date(start),
   });
-  for (let passes = 0; passes < 3; passes += 1) await pass();
+  let isDone = false;
+  while (!isDone) isDone = await purgeRows();
 }
 
 async function endedRun(): Promise<string> {

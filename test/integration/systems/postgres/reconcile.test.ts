@@ -124,22 +124,3 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
   await webhooks.claimAttempt(runId, 4);
   expect(await pending(), 'to be given up').toEqual([runId]);
 });
-
-test('one process at a time has the lock, which is released after a failure too', async () => {
-  let inside = 0;
-  const work = async () => {
-    inside += 1;
-    expect(inside).toBe(1);
-    expect(await reconcile().withGlobalLock(async () => undefined)).toBe(false);
-    inside -= 1;
-  };
-  const held = await Promise.all(
-    Array.from({ length: 10 }, () => reconcile().withGlobalLock(work)),
-  );
-  expect(held.filter(Boolean).length).toBeGreaterThan(0);
-  const failing = reconcile().withGlobalLock(async () => {
-    throw new Error('no');
-  });
-  await expect(failing).rejects.toThrow('no');
-  expect(await reconcile().withGlobalLock(async () => undefined)).toBe(true);
-});

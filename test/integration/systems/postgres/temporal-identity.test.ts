@@ -1,5 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
+import { createScheduleStore } from '../../../../systems/postgres/maintenance/schedule-store.ts';
 import { createTemporalIdentityStore } from '../../../../systems/postgres/maintenance/temporal-identity-store.ts';
+import { testSealer } from '../../../support/database.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
 const database = useDatabase();
@@ -45,4 +48,15 @@ it('an alarm is cleared by a sweep that began after it was last raised, and by a
   await store().recordMissing({ missing: 9, described: 20 });
   await store().adopt(identity(1));
   expect((await store().find())?.missingWorkflows).toBeNull();
+});
+
+it('adopting marks all schedules as not synced, because another server has none', async () => {
+  const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
+  const flow = { prompt: 'Go', schedule };
+  const { flowId } = (await createScenario(database.pool, testSealer, { flow })).flow;
+  const schedules = createScheduleStore(database.pool);
+  for (const unsynced of await schedules.unsynced()) await schedules.markSynced(unsynced);
+  expect(await schedules.unsynced()).toEqual([]);
+  await store().adopt(identity(1));
+  expect(await schedules.unsynced()).toMatchObject([{ flowId, schedule }]);
 });

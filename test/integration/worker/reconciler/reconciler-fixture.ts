@@ -4,6 +4,7 @@ import type { Run } from '../../../../core/runs/run.ts';
 import { isSameTemporal } from '../../../../core/temporal/temporal-identity.ts';
 import type { MemoRun } from '../../../../core/temporal/workflow-memo.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
+import { createJobStore } from '../../../../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
 import { createScheduleStore } from '../../../../systems/postgres/maintenance/schedule-store.ts';
@@ -105,6 +106,7 @@ export function createReconcilerFixture(database: TestDatabase) {
   const renewals = createRenewalStreak({ gapMs: 15_000, now });
   const deps: ReconcilerDeps & { webhooks: WebhookStore } = {
     hostId: 'host-here',
+    jobs: createJobStore(pool),
     reconcile: createReconcileStore(pool),
     runs,
     webhooks: createWebhookStore(pool, testSealer),
@@ -123,7 +125,7 @@ export function createReconcilerFixture(database: TestDatabase) {
     renewedForMs: renewals.forMs,
     now,
     thresholds: {
-      everyMs: 10,
+      everyMs: 0,
       unstartedMs: 0,
       resendAfterMs: 0,
       resendEveryMs: 60_000,

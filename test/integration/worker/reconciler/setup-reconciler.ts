@@ -8,7 +8,9 @@ export function setupReconciler() {
   // Empty until `beforeEach`, so that it can be a constant. No test runs before that.
   const fixture = {} as ReturnType<typeof createReconcilerFixture>;
   beforeEach(async () => {
-    await database.pool.query('truncate runs, hosts, restores, temporal_identity cascade');
+    await database.pool.query(
+      'truncate runs, hosts, restores, temporal_identity, reconciler_jobs cascade',
+    );
     Object.assign(fixture, createReconcilerFixture(database));
   });
   return { database, scenario, fixture };

@@ -14,8 +14,7 @@ beforeAll(async () => {
 afterAll(() => database?.drop());
 
 const daily = { cron: '0 9 * * *', timezone: 'UTC' };
-const callsFor = ({ flowId }: Flow, { calls: asked } = fixture) =>
-  asked.filter((line) => line.includes(flowId));
+const callsFor = ({ flowId }: Flow) => fixture.calls.filter((line) => line.includes(flowId));
 const flows = () => createFlowStore(database.pool, testSealer);
 const newFlow = async () =>
   (await createScenario(database.pool, testSealer, { flow: { prompt: 'Go', schedule: daily } }))
@@ -53,12 +52,22 @@ test('retries a failed sync, without delaying other flows', async () => {
   expect([callsFor(bad).length, callsFor(good).length]).toEqual([1, 1]);
 });
 
-test('a starting worker syncs all schedules once, in case Temporal has lost them', async () => {
+test('all schedules are synced again when an hour has passed, in case Temporal has lost some', async () => {
   const flow = await newFlow();
+  const line = `schedule ${flow.flowId} 0 9 * * * UTC`;
+  const passTime = async (ms: number) => {
+    fixture.clock.now += ms;
+    const text = `update reconciler_jobs set free_at = free_at - $1 * interval '1 ms'
+                  where name = 'schedules'`;
+    await database.pool.query(text, [ms]);
+  };
   await fixture.reconciler.pass();
-  const next = createReconcilerFixture(database);
-  for (let count = 0; count < 2; count += 1) await next.reconciler.pass();
-  expect(callsFor(flow, next)).toEqual([`schedule ${flow.flowId} 0 9 * * * UTC`]);
+  await passTime(3_500_000);
+  await fixture.reconciler.pass();
+  expect(callsFor(flow)).toEqual([line]);
+  await passTime(100_000);
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow)).toEqual([line, line]);
 });
 
 test('a change during a sync is synced too', async () => {

@@ -1,0 +1,21 @@
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+
+/** Intervals and limits of the reconciler. */
+export const reconcilerLimits = {
+  everyMs: 5 * secondMs,
+  /** After this time a step begins with no further run. A request takes up to 5 s more. */
+  stepMaxMs: 10 * secondMs,
+  /** A dead leader's job is claimed by another worker after this time and one period. */
+  leaseMs: 15 * secondMs,
+  /** How often a worker tries to claim a job that is due less often. */
+  jobPollMs: 1 * minuteMs,
+  /** How often all schedules are synced to Temporal, in case Temporal has lost some. */
+  schedulesEveryMs: 1 * hourMs,
+  /**
+   * If more workflows are missing, and more than this share of those checked, no run is ended.
+   */
+  missingWorkflowsMax: 5,
+  missingWorkflowsMaxShare: 0.1,
+} as const;
