@@ -13,6 +13,10 @@ export const reconcilerLimits = {
   jobPollMs: 1 * minuteMs,
   /** How often all schedules are synced to Temporal, in case Temporal has lost some. */
   schedulesEveryMs: 1 * hourMs,
+  /** Temporal lists a closed workflow with a delay, and by another clock. */
+  closedOverlapMs: 10 * minuteMs,
+  /** A new leader compares the workflows that were closed within this time. */
+  closedSinceMs: 1 * hourMs,
   /**
    * If more workflows are missing, and more than this share of those checked, no run is ended.
    */

@@ -166,7 +166,8 @@ over after ${time(limits.reconciler.everyMs + limits.reconciler.leaseMs)}.
 
 | job | interval over all workers |
 |---|---|
-| describing the workflows of all active runs | \`RECONCILE_EVERY_MS\` (${time(limits.reconciler.everyMs)}), 100 at a time |
+| finding workflows that were terminated or have failed in Temporal | \`RECONCILE_EVERY_MS\` (${time(limits.reconciler.everyMs)}); one request, also with 10 000 open sessions |
+| describing the workflows of all active runs | the same, 100 at a time |
 | starting, stopping and moving runs; pending webhooks; lost hosts | the same |
 | syncing all schedules to Temporal | ${time(limits.reconciler.schedulesEveryMs)}; changes at once |
 | removing overdue rows | ${time(limits.retention.everyMs)} |

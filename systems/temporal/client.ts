@@ -9,6 +9,7 @@ import type {
   InterruptPayload,
   StopSignalPayload,
 } from '../../workflows/shared/signals.ts';
+import { type ClosedWorkflowsPage, closedWorkflows } from './closed-workflows.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { readIdentity } from './identity.ts';
 import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './identity-guard.ts';
@@ -46,6 +47,11 @@ export interface Temporal extends RunStarter {
   terminate(workflowId: string, reason: string): Promise<void>;
   /** The ids of this instance's runs and sessions. Recently started ones may be missing. */
   openWorkflows(): Promise<string[]>;
+  /**
+   * One page of the workflows that were closed since then and have not completed. Recently closed
+   * ones may be missing.
+   */
+  closedWorkflows(since: Date, after: Uint8Array | null): Promise<ClosedWorkflowsPage>;
   /** Open workflows and those started since then, page by page. */
   workflowsSince(since: Date): AsyncIterable<ListedWorkflow[]>;
   ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
@@ -98,6 +104,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
     signalHostLost: (workflowId, lost) =>
       signal((workflow) => workflow.signal<[HostLostPayload]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),
+    closedWorkflows: (since, after) =>
+      withDeadline(() => closedWorkflows({ client, instance }, { since, after })),
     workflowsSince: (since) => workflowsSince({ client, instance }, since),
     describe: (workflowId) =>
       orWhenNotFound<WorkflowState>('missing', async () =>

@@ -38,6 +38,7 @@ export interface ReconcilerDeps {
     | 'webhookAttempts'
     | 'terminate'
     | 'workflowsSince'
+    | 'closedWorkflows'
     | 'startWebhook'
     | 'ensureSchedule'
     | 'removeSchedule'

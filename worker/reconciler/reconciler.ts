@@ -14,6 +14,7 @@ import { createJobLease } from './job-lease.ts';
 import { createRetentionLoop } from './jobs/retention-loop.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
 import { createRestoreReconciler } from './restore/reconcile-restore.ts';
+import { createClosedWorkflowFinder } from './runs/find-closed-workflows.ts';
 import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
 import { createStopResender } from './runs/resend-stop.ts';
 import { resumePendingWebhooks } from './runs/resume-webhooks.ts';
@@ -90,6 +91,7 @@ function runSteps(deps: ReconcilerDeps): Step[] {
     ['signal_messages', () => signalMessages(deps)],
     ['reconcile_restore', restores.reconcile],
     ['resend_stop', createStopResender(deps)],
+    ['find_closed_workflows', createClosedWorkflowFinder(deps, restores)],
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
     ['resume_webhooks', () => resumePendingWebhooks(deps)],

@@ -21,6 +21,8 @@ export function createReconcileStore(pool: Pool) {
     unfinishedStops: (olderThanMs: number) => unfinishedStops(pool, olderThanMs),
     /** Every active run with a workflow, page by page in the order of the ids. */
     activeRuns: (limit: number, after?: string) => activeRuns(pool, limit, after ?? null),
+    /** The active runs with these workflows. */
+    activeRunsOf: (workflowIds: string[]) => activeRunsOf(pool, workflowIds),
     /** Without those that may move to another host. */
     runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
     sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
@@ -78,6 +80,14 @@ const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]>
        and ($1::uuid is null or r.id > $1)
      order by r.id limit $2`,
     [after, limit],
+  );
+
+const activeRunsOf = (db: Db, workflowIds: string[]): Promise<Run[]> =>
+  selectMany(
+    db,
+    `where r.ended_at is null and r.workflow_started_at is not null
+       and r.workflow_id = any($1::text[])`,
+    [workflowIds],
   );
 
 const idleOnLeavingHosts = (db: Db): Promise<Run[]> =>

@@ -90,6 +90,10 @@ export function createReconcilerFixture(database: TestDatabase) {
         run: memos.get(workflowId) ?? unknownRun(),
       }));
     },
+    closedWorkflows: async () => ({
+      workflowIds: [...workflows].flatMap(([id, state]) => (state === 'closed' ? [id] : [])),
+      next: null,
+    }),
     ensureSchedule: async (flowId, { cron, timezone }) => {
       calls.push(`schedule ${flowId} ${cron} ${timezone}`);
     },
