@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import { setupReconciler } from './setup-reconciler.ts';
 
 const { database, scenario, fixture } = setupReconciler();
+afterEach(() => vi.useRealTimers());
 
 const cause = (runId: string) => ({ runId, cause: 'stopped_by_api' as const, detail: null });
 const callbackUrl = 'https://receiver.example/';
@@ -141,6 +142,22 @@ describe('many active runs', () => {
     };
     await fixture.reconciler.pass();
     expect(queries).toBe(4);
+  });
+
+  it('are queried by the next passes if the answers are slow', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    for (let made = 0; made < 7; made += 1) await fixture.started(await scenario.run());
+    const queries: string[] = [];
+    fixture.deps.temporal.describe = async (workflowId) => {
+      queries.push(workflowId);
+      vi.advanceTimersByTime(2_000);
+      return 'running';
+    };
+    await fixture.reconciler.pass();
+    expect(queries).toHaveLength(5);
+    await fixture.reconciler.pass();
+    expect(new Set(queries).size).toBe(7);
+    expect(queries).toHaveLength(7);
   });
 });
 
