@@ -21,6 +21,7 @@ import { ratioOf } from './measure/verdict.ts';
 import { scenarios } from './scenarios/index.ts';
 import { plantedDelayVariable } from './service/bench-service.ts';
 
+const unpublishedFolder = join(repository, '.cache/bench');
 const end = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => end.abort(new SetupError(`Ended by ${name}: nothing was concluded.`)));
@@ -36,18 +37,27 @@ async function main(): Promise<void> {
   if (plantedDelayMs > 0) say(`Every request sleeps ${plantedDelayMs} ms.`);
   const at = new Date().toISOString();
   const measured: ScenarioResult[] = [];
+  const results: Results = { at, plantedDelayMs, environment, scenarios: measured };
+  try {
+    await measureAll(options, measured);
+  } catch (error) {
+    if (measured.length > 0) save(results, fileIn(unpublishedFolder, environment));
+    throw error;
+  }
+  const rows = rowsOf(results, gatesOf(results));
+  say(`\n${tableText(rows)}`);
+  const folder = options.isWhole ? resultsFolder : unpublishedFolder;
+  save(results, options.out ?? fileIn(folder, environment));
+  if (rows.some(({ verdict }) => verdict === 'missed')) process.exitCode = 1;
+}
+
+/** Adds each result once it is complete, so that a later failure loses only its own scenario. */
+async function measureAll(options: BenchOptions, measured: ScenarioResult[]): Promise<void> {
   for (const scenario of options.scenarios) {
     const missing = await scenario.installPeer?.();
     if (missing === undefined) measured.push(await measure(scenario, options));
     else say(`\n${missing}`);
   }
-  const results: Results = { at, plantedDelayMs, environment, scenarios: measured };
-  const rows = rowsOf(results, gatesOf(results));
-  say(`\n${tableText(rows)}`);
-  const file = options.out ?? defaultFile(options, environment);
-  writeResults(file, results);
-  say(`\nAll samples: ${file}`);
-  if (rows.some(({ verdict }) => verdict === 'missed')) process.exitCode = 1;
 }
 
 async function measure(scenario: Scenario, options: BenchOptions): Promise<ScenarioResult> {
@@ -70,11 +80,15 @@ function lineOf({ targets }: Scenario, iteration: Iteration, number: number): st
 }
 
 /** Only a whole run belongs to the committed results. */
-function defaultFile({ isWhole }: BenchOptions, environment: Environment): string {
+function fileIn(folder: string, environment: Environment): string {
   const time = new Date().toISOString().slice(0, 16).replaceAll(/[-:]/g, '');
   const { cores, runtime, temporalStore, commit } = environment;
-  const name = `${time}-${commit}-${cores}cores-${runtime}-${temporalStore}.json`;
-  return join(isWhole ? resultsFolder : join(repository, '.cache/bench'), name);
+  return join(folder, `${time}-${commit}-${cores}cores-${runtime}-${temporalStore}.json`);
+}
+
+function save(results: Results, file: string): void {
+  writeResults(file, results);
+  say(`\nAll samples: ${file}`);
 }
 
 function say(text: string): void {

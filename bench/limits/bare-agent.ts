@@ -162,7 +162,8 @@ async function startRelay(
   if (stackEnv.sandboxRuntime !== 'runsc') {
     return spawn('nsenter', [`--net=/proc/${pid}/ns/net`, ...perl], { stdio: 'ignore' });
   }
-  const exec = await container.exec({ Cmd: perl });
+  // The folder of the model's socket belongs to root.
+  const exec = await container.exec({ Cmd: perl, User: 'root' });
   await exec.start({ Detach: true });
   return { kill: () => true }; // ends with the container
 }
@@ -172,7 +173,7 @@ use strict; use IO::Socket::INET; use IO::Socket::UNIX; use IO::Select;
 my ($port, $path) = @ARGV; $SIG{CHLD} = 'IGNORE';
 my $server = IO::Socket::INET->new(Listen => 16, LocalAddr => '127.0.0.1', LocalPort => $port) or die;
 while (my $client = $server->accept) {
-  next if fork;
+  if (fork) { close $client; next }
   my $model = IO::Socket::UNIX->new(Peer => $path) or exit 1;
   my $both = IO::Select->new($client, $model);
   while (1) {
