@@ -59,6 +59,7 @@ it('removes logs and files after their retention period, and no others', async (
   const from = service.worker.log().length;
   const text = `update runs set ended_at = ended_at - interval '49 hours' where id = $1`;
   await service.database.pool.query(text, [old.runId]);
+  await service.database.pool.query(`delete from reconciler_jobs where name = 'retention'`);
   await service.worker.start();
   await expect.poll(() => left(old.runId), patiently).toEqual({ entries: 0, file: 404 });
   expect(await left(young.runId)).toEqual({ entries: expect.any(Number), file: 200 });
