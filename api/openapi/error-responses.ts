@@ -61,7 +61,7 @@ function errorResponse(status: number): unknown {
 
 /** What the code alone does not tell. */
 const causes: Record<number, string> = {
-  408: 'The headers stalled, or the body stalled or arrived too slowly. Nothing was started.',
+  408: 'The request stalled, or its body arrived too slowly. Nothing was started.',
   413: 'The body is larger than this operation accepts. Only operations with files accept large bodies.',
   503: 'A dependency is unavailable, or the process has no memory for another large body or answer.',
 };

@@ -161,14 +161,14 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
 
 const reconcilerJobs = `## Reconciler
 
-Each of these jobs is done by one worker at a time. If that worker dies, another one takes the job
-over after ${time(limits.reconciler.everyMs + limits.reconciler.leaseMs)}.
+Each of these jobs is done by one worker at a time. If that worker dies, another one takes over the
+jobs that are due every ${time(limits.reconciler.everyMs)} after ${time(limits.reconciler.everyMs + limits.reconciler.leaseMs)}, and the others within three minutes.
 
 | job | interval over all workers |
 |---|---|
 | finding workflows that were terminated or have failed in Temporal | \`RECONCILE_EVERY_MS\` (${time(limits.reconciler.everyMs)}); one request, also with 10 000 open sessions |
-| describing the workflows of all active runs | the same, 100 at a time |
-| starting, stopping and moving runs; pending webhooks; lost hosts | the same |
+| describing the workflows of active runs | 100 runs in each interval, so 10 000 runs take about nine minutes |
+| starting, stopping and moving runs; pending webhooks; lost hosts | \`RECONCILE_EVERY_MS\` |
 | syncing all schedules to Temporal | ${time(limits.reconciler.schedulesEveryMs)}; changes at once |
 | removing overdue rows | ${time(limits.retention.everyMs)} |
 | removing unreferenced blobs | ${time(limits.blob.gcEveryMs)} |
@@ -194,7 +194,7 @@ change some of these values.
 | | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |
 | | all processes | \`max_connections\` of Postgres; \`flowrun doctor\` compares it with the sum over all hosts, one API process per address, and the open connections of other programs |
 | Redis memory | a run | up to ${bytes(limits.redis.runMaxBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end or after its session has gone to sleep |
-| | all runs | ${bytes(redisMemoryFor(0))}, and ${bytes(redisMemoryFor(1) - redisMemoryFor(0))} per slot of all hosts: its run, and the one before it. \`flowrun doctor\` compares the sum with \`maxmemory\` of Redis |
+| | in total | ${bytes(redisMemoryFor(0))}, and ${bytes(redisMemoryFor(1) - redisMemoryFor(0))} per slot of all hosts: enough for two runs of each. \`flowrun doctor\` compares the sum with \`maxmemory\` of Redis |
 
 API processes share nothing but the stores, so any number can run behind one address. Each worker is
 one host: see [more hosts](more-hosts.md).
