@@ -23,12 +23,7 @@ import { createLossDetector } from './host/detect-loss.ts';
 import type { HeartbeatOptions } from './host/heartbeat.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
-import {
-  instrumentFrameStream,
-  runObserver,
-  sandboxObserver,
-  type Telemetry,
-} from './instrumentation.ts';
+import { runObserver, sandboxObserver, type Telemetry } from './instrumentation.ts';
 import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createRunLogContext } from './run-log-context.ts';
 import { createSupervisor } from './sandbox/supervisor.ts';
@@ -50,13 +45,12 @@ export type SupervisedHost = ReturnType<typeof buildSupervisor>;
 export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { config, logger, telemetry, metrics, host } = worker;
   const { hostId } = lease;
-  const { pools, presence, notifications, sandboxes, healthMonitor, egress, ...connections } =
-    connect(config, logger);
+  const { pools, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
+    connect(config, telemetry);
   const { pool, heartbeatPool, leasePool } = pools;
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
   const turns = createTurnStore(pool, host.staleMs);
-  const frameStream = instrumentFrameStream(connections.frameStream, telemetry.metrics);
   const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
   const common = { hostId, runs, runLogContext, frameStream, logger, now };
@@ -102,7 +96,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
       notifications,
       handlers: { ...fileHandlers(supervisor), ...answerHandler(supervisor) },
     },
-    close: connections.close,
+    close,
   };
 }
 

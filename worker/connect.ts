@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import type { WorkerConfig } from '../config/config.ts';
 import { openDocker } from '../systems/docker/open-docker.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
@@ -20,11 +19,12 @@ import { createPresence } from '../systems/redis/presence.ts';
 import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { createHostHealthMonitor } from './host/health.ts';
+import type { Telemetry } from './instrumentation.ts';
 
 /**
  * Opens the connections to all systems but Temporal. None of the systems has to be available yet.
  */
-export function connect(config: WorkerConfig, logger: Logger) {
+export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   const { instance, dockerHost, sandboxRuntime: runtime, sandboxImage: image } = config;
   const name = `${instance}-worker`;
   const data = { dir: config.dataDir, volume: config.dataVolume };
@@ -37,7 +37,11 @@ export function connect(config: WorkerConfig, logger: Logger) {
   const subscriber = createSubscriber(redis, { onError });
   const egress = createEgress({ modelUpstream: config.modelUpstream, ...config.egress });
   return {
-    frameStream: createFrameStream(redis, { instance, subscriber }),
+    frameStream: createFrameStream(redis, {
+      instance,
+      subscriber,
+      onPublished: metrics.batchPublished,
+    }),
     presence: createPresence(redis, { instance }),
     notifications: createNotifications(redis, { instance, subscriber }),
     pools,

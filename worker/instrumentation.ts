@@ -8,7 +8,6 @@ import { findPrice, type PriceList, plainModelName } from '../core/metering/mode
 import type { WebhookOutcome } from '../core/webhook.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { PublishOutcome } from '../systems/redis/frame-publisher.ts';
-import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { StartOutcome } from '../workflows/shared/activities.ts';
 import type { SandboxObserver } from './sandbox/deps.ts';
 
@@ -48,20 +47,6 @@ export function sandboxObserver(
       const day = dayOf(call.startedAt);
       const isKnown = findPrice(name, { prices, day }) !== null;
       metrics.modelCall(call, isKnown ? name : 'other');
-    },
-  };
-}
-
-export function instrumentFrameStream(
-  stream: FrameStream,
-  metrics: Pick<WorkerMetrics, 'batchPublished'>,
-): FrameStream {
-  return {
-    ...stream,
-    async publish(runId, batch) {
-      const outcome = await stream.publish(runId, batch);
-      metrics.batchPublished(outcome);
-      return outcome;
     },
   };
 }

@@ -29,9 +29,14 @@ export interface FrameStream {
   close: () => void;
 }
 
+interface FrameStreamOptions extends SubscriberOptions {
+  instance: string;
+  onPublished?: (outcome: PublishOutcome) => void;
+}
+
 export function createFrameStream(
   redis: Redis,
-  { instance, ...options }: SubscriberOptions & { instance: string },
+  { instance, onPublished = () => undefined, ...options }: FrameStreamOptions,
 ): FrameStream {
   const keys = redisKeys(instance);
   const publisher = createFramePublisher(redis, keys);
@@ -39,8 +44,12 @@ export function createFrameStream(
   const subscriber = sharedOrNew(redis, options);
 
   return {
-    publish: (runId, batch) =>
-      breaker.run<PublishOutcome>('failed', () => publisher.publish(runId, batch)),
+    async publish(runId, batch) {
+      const publish = () => publisher.publish(runId, batch);
+      const outcome = await breaker.run<PublishOutcome>('failed', publish);
+      onPublished(outcome);
+      return outcome;
+    },
     notify: (runId) => reached(redis.publish(keys.runChannel(runId), 's')),
     read: (runId, after, count) =>
       breaker.run(null, () => readEntries(redis, keys.frames(runId), { after, count })),
