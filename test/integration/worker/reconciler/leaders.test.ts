@@ -99,38 +99,45 @@ async function runOnHost() {
   };
 }
 
-it('declares a host lost while the retention deletes for long', async () => {
+/** A call that lasts until it is ended. */
+function createStall() {
   const [begun, finished] = [createDeferred<true>(), createDeferred<true>()];
-  fixture.deps.retention.expiredKeys = async () => {
-    begun.resolve(true);
-    await finished.promise;
-    return 0;
+  return {
+    begun: begun.promise,
+    async call() {
+      begun.resolve(true);
+      await finished.promise;
+    },
+    end: () => finished.resolve(true),
   };
+}
+
+async function expectHostLostDuring(stall: ReturnType<typeof createStall>) {
   const { hostFallsSilent, endedAt } = await runOnHost();
   const stopping = new AbortController();
   const running = fixture.reconciler.run(stopping.signal);
-  await begun.promise;
+  await stall.begun;
   await hostFallsSilent();
   await expect.poll(endedAt).not.toBeNull();
   stopping.abort();
-  finished.resolve(true);
+  stall.end();
   await running;
+}
+
+it('declares a host lost while the retention deletes for long', async () => {
+  const stall = createStall();
+  fixture.deps.retention.expiredKeys = async () => {
+    await stall.call();
+    return 0;
+  };
+  await expectHostLostDuring(stall);
 });
 
 it('declares a host lost while Temporal describes no workflow', async () => {
-  const [begun, finished] = [createDeferred<true>(), createDeferred<true>()];
+  const stall = createStall();
   fixture.deps.temporal.describe = async () => {
-    begun.resolve(true);
-    await finished.promise;
+    await stall.call();
     return 'running';
   };
-  const { hostFallsSilent, endedAt } = await runOnHost();
-  const stopping = new AbortController();
-  const running = fixture.reconciler.run(stopping.signal);
-  await begun.promise;
-  await hostFallsSilent();
-  await expect.poll(endedAt).not.toBeNull();
-  stopping.abort();
-  finished.resolve(true);
-  await running;
+  await expectHostLostDuring(stall);
 });
