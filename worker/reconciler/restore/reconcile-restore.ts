@@ -2,8 +2,8 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { PendingRestore } from '../../../systems/postgres/maintenance/reconcile-store.ts';
 import type { ListedWorkflow } from '../../../systems/temporal/workflows-since.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { forEachRun } from '../for-each-run.ts';
-import { forceEndRun } from '../runs/force-end-run.ts';
+import { endRunsIfClosed } from '../runs/end-closed.ts';
+import type { ForcedEnd } from '../runs/force-end-run.ts';
 
 /** Temporal lists a new workflow with a delay, so it is queried again for this long. */
 const listedWithinMs = 60_000;
@@ -35,7 +35,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
       comparedFor = undefined;
       unverified = await endCompleted(deps);
     } else {
-      unverified = await endClosed(deps, unverified);
+      unverified = await endRunsIfClosed(deps, unverified, endedMeanwhile);
     }
     comparedFor = time;
   }
@@ -61,23 +61,15 @@ async function endCompleted(deps: ReconcilerDeps): Promise<Run[]> {
   let page: Run[] = [];
   do {
     page = await deps.reconcile.activeRuns(atOnce, page.at(-1)?.runId);
-    unclear.push(...(await endClosed(deps, page)));
+    unclear.push(...(await endRunsIfClosed(deps, page, endedMeanwhile)));
   } while (page.length === atOnce);
   return unclear;
 }
 
-async function endClosed(deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> {
-  const { failed, left } = await forEachRun(runs, deps.logger, async (run) => {
-    if ((await deps.temporal.describe(run.workflowId)) === 'closed')
-      await forceEndRun(deps, run, endedMeanwhile);
-  });
-  return [...failed, ...left];
-}
-
-const endedMeanwhile = {
+const endedMeanwhile: ForcedEnd = {
   cause: 'max_reconnects_exceeded',
   detail: 'it ended after the restored backup was made',
-} as const;
+};
 
 /** Returns how many needed a change. After a change, more may not be listed yet. */
 async function reconcileUnknown(

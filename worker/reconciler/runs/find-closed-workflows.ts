@@ -7,7 +7,7 @@ import { limits } from '../../../core/limits.ts';
 import type { ClosedWorkflowsPage } from '../../../systems/temporal/closed-workflows.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
-import { endRunsIfClosed } from './end-closed.ts';
+import { endRunsIfClosed, workflowClosed } from './end-closed.ts';
 
 /** Ends active runs whose workflows were closed since the last pass and have not completed. */
 export function createClosedWorkflowFinder(
@@ -37,6 +37,7 @@ export function createClosedWorkflowFinder(
     if (workflowIds.length === 0) return true;
     const active = await deps.reconcile.activeRunsOf(workflowIds);
     const runs = active.filter(isReconciled);
-    return (await endRunsIfClosed(deps, runs)) && runs.length === active.length;
+    const unclear = await endRunsIfClosed(deps, runs, workflowClosed);
+    return unclear.length === 0 && runs.length === active.length;
   }
 }

@@ -4,15 +4,16 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { resumeWebhook } from './resume-webhooks.ts';
 
+export interface ForcedEnd {
+  cause: EndCause;
+  detail: string;
+}
+
 /**
  * Ends a run whose workflow cannot end it. A cause recorded earlier wins. No effect on an ended
  * run. If the workflow is gone, another workflow delivers the webhook.
  */
-export async function forceEndRun(
-  deps: ReconcilerDeps,
-  run: Run,
-  why: { cause: EndCause; detail: string },
-): Promise<void> {
+export async function forceEndRun(deps: ReconcilerDeps, run: Run, why: ForcedEnd): Promise<void> {
   const { runId, requestId } = run;
   const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
   const fields = { runId, requestId, cause: ended.cause, detail: why.detail };

@@ -2,7 +2,8 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
-import { endClosedRun } from './end-closed.ts';
+import { workflowClosed } from './end-closed.ts';
+import { forceEndRun } from './force-end-run.ts';
 import { createMissingWorkflows, type DescribedRun } from './missing-workflows.ts';
 
 const atOnce = 100;
@@ -52,7 +53,7 @@ async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<Described
 
 async function endClosed(deps: ReconcilerDeps, described: DescribedRun[]): Promise<void> {
   const closed = described.flatMap(({ run, workflow }) => (workflow === 'closed' ? [run] : []));
-  await forEachRun(closed, deps.logger, (run) => endClosedRun(deps, run));
+  await forEachRun(closed, deps.logger, (run) => forceEndRun(deps, run, workflowClosed));
 }
 
 /** A session has no time limit. Its turns have one. */
