@@ -24,10 +24,9 @@ export async function saveSession(
 ): Promise<void> {
   signal?.throwIfAborted();
   const at = await turns.clock();
-  const until = signal && { signal };
-  const workspace = await storeContents(blobs, folders.workspace, until);
+  const workspace = await storeContents(blobs, folders.workspace, { signal });
   if (workspace === null) return; // removed
-  const transcript = await storeContents(blobs, transcriptsOf(folders), until);
+  const transcript = await storeContents(blobs, transcriptsOf(folders), { signal });
   failpoint('workspace.stored');
   const { snapshot } = workspace;
   const state = { at, workspace: snapshot, transcript: transcript?.snapshot ?? null };

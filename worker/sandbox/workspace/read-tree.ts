@@ -19,7 +19,7 @@ const walkOptions = { maxDepth, maxEntries, heavy: 'last' } as const;
 interface ReadTreeOptions {
   maxFiles: number;
   skipped: SkippedList;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Promise<unknown>;
@@ -30,7 +30,7 @@ type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Prom
  */
 export async function readTree(
   root: string,
-  { maxFiles, skipped, ...until }: ReadTreeOptions,
+  { maxFiles, skipped, signal }: ReadTreeOptions,
 ): Promise<Snapshot> {
   const tree: Snapshot = { files: [], links: [], folders: [], changed: [] };
   const hashFile = createFileHasher(root, limits.snapshot.maxBytes);
@@ -54,7 +54,7 @@ export async function readTree(
     tree.folders.push({ path, mode: modeOf(stats), modifiedAt: modifiedAtOf(stats) });
   };
 
-  for await (const found of walkWorkspace(root, { ...walkOptions, ...until })) {
+  for await (const found of walkWorkspace(root, { ...walkOptions, signal })) {
     const reason = skipReason(found, tree, maxFiles);
     if (reason !== null) skipped.add(found.path, reason);
     else if (found.kind === 'file') await addFile(found);

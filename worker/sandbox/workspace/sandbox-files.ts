@@ -38,7 +38,7 @@ export function createSandboxFiles(
     return sandbox?.isLive() ? sandbox.lease : null;
   };
   const snapshot = (ref: SnapshotRef, signal?: AbortSignal) =>
-    snapshotWorkspace(deps, { ref, root: rootOf(ref), ...(signal && { signal }) });
+    snapshotWorkspace(deps, { ref, root: rootOf(ref), signal });
 
   /** With its conversation, because its next sandbox starts with both. */
   async function storeSession(

@@ -48,7 +48,7 @@ interface StoredContents extends SkippedEntries {
 interface ReadOptions {
   maxFiles?: number;
   /** Checked between two files. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -63,9 +63,8 @@ export async function storeContents(
 ): Promise<StoredContents | null> {
   if (!(await isFolder(root))) return null;
   const list = createSkippedList();
-  const until = signal && { signal };
-  const tree = await readTree(root, { maxFiles, skipped: list, ...until });
-  const hashed = { root, entries: tree.files, ...until };
+  const tree = await readTree(root, { maxFiles, skipped: list, signal });
+  const hashed = { root, entries: tree.files, signal };
   const { stored, changed: changedSince } = await storeBlobs(blobs, hashed);
   const changed = [...tree.changed, ...changedSince];
   for (const path of changed) list.add(path, 'changed while it was stored');

@@ -18,7 +18,7 @@ type Blobs = Pick<BlobStore, 'put' | 'has'>;
 interface HashedFiles {
   root: string;
   entries: FileEntry[];
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 type Missing = Map<FileEntry, 'changed' | 'gone'>;

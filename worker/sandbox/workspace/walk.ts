@@ -20,7 +20,7 @@ interface WalkOptions {
   heavy: 'last' | 'never';
   /** The walk ends after this many entries. */
   maxEntries: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 const heavyNames = new Set(['.git', 'node_modules']);
