@@ -8,7 +8,6 @@ import type { ReconcilerDeps } from './deps.ts';
  * takes longer than the lease, so every step is safe to run twice.
  */
 export interface JobLease {
-  name: JobName;
   /** False while another worker leads the job, or before the job is due. */
   claim(): Promise<boolean>;
   /** Renews the lease when it has become old. False if another worker leads the job. */
@@ -33,7 +32,6 @@ export function createJobLease(
   }
 
   return {
-    name,
     claim,
     async keep() {
       if (claimedAt === null) return false;

@@ -4,6 +4,7 @@
 // apart, and the retention has one as well, so that no lost host waits for slow requests or large
 // deletes. Every step is safe to repeat.
 
+import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { createHostDrainer } from './hosts/drain-hosts.ts';
@@ -11,7 +12,7 @@ import { createLostHostHandler, mayJudgeHosts } from './hosts/lost-hosts.ts';
 import { createUnstartedMover } from './hosts/move-unstarted.ts';
 import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
 import { createJobLease } from './job-lease.ts';
-import { createRetentionLoop } from './jobs/retention-loop.ts';
+import { createRetentionSteps } from './jobs/retention-steps.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
 import { createRestoreReconciler } from './restore/reconcile-restore.ts';
 import { createClosedWorkflowFinder } from './runs/find-closed-workflows.ts';
@@ -20,6 +21,7 @@ import { createStopResender } from './runs/resend-stop.ts';
 import { resumePendingWebhooks } from './runs/resume-webhooks.ts';
 import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
+import { createStepTaker, type Step } from './steps.ts';
 
 interface Reconciler {
   /** Runs every step once, except the retention. Never throws. */
@@ -28,8 +30,6 @@ interface Reconciler {
   run(signal: AbortSignal): Promise<void>;
 }
 
-type Step = readonly [name: string, work: () => Promise<void>];
-
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { everyMs } = deps.thresholds;
   const { attempt, take } = createStepTaker(deps);
@@ -37,6 +37,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const hosts = createJobLease(deps, 'hosts', everyMs);
   const ofRuns = runSteps(deps);
   const ofHosts: Step[] = [['lost_hosts', createLostHostHandler(deps)]];
+  const ofRetention = createRetentionSteps(deps);
   const local: Step[] = [
     ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
     ['remove_orphaned_folders', deps.removeOrphanedFolders],
@@ -59,14 +60,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (mayJudgeHosts(deps) && (await hosts.claim())) await take(ofHosts, signal, hosts.keep);
   }
 
-  const passHosts = (signal: AbortSignal) => attempt(['hosts', () => judgeHosts(signal)]);
+  const passHosts = (signal: AbortSignal) => attempt(['hosts', judgeHosts], signal);
   async function passRuns(signal: AbortSignal): Promise<void> {
-    await attempt(['runs', () => reconcileRuns(signal)]);
+    await attempt(['runs', reconcileRuns], signal);
     await take(local, signal);
   }
+  const applyRetention = (signal: AbortSignal) => take(ofRetention, signal);
   const releaseAll = async (): Promise<void> =>
     void (await Promise.all([runs.release(0), hosts.release(0)]));
-  const applyRetention = createRetentionLoop(deps);
 
   return {
     async pass() {
@@ -74,11 +75,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       await passRuns(neverStopped);
     },
     async run(signal) {
-      const passes = [passHosts, passRuns].map((pass) =>
-        repeat(() => pass(signal), everyMs, signal),
-      );
-      await Promise.all([...passes, applyRetention(signal)]);
-      await attempt(['release', releaseAll]);
+      await Promise.all([
+        repeat(passHosts, everyMs, signal),
+        repeat(passRuns, everyMs, signal),
+        repeat(applyRetention, limits.reconciler.jobPollMs, signal),
+      ]);
+      await attempt(['release', releaseAll], signal);
     },
   };
 }
@@ -99,29 +101,13 @@ function runSteps(deps: ReconcilerDeps): Step[] {
   ];
 }
 
-/** A failed step does not prevent the others. */
-function createStepTaker({ logger }: Pick<ReconcilerDeps, 'logger'>) {
-  const attempt = ([step, work]: Step): Promise<void> =>
-    work().catch((err: unknown) => logger.warn({ err, step }, 'reconcile_step_failed'));
-  return {
-    attempt,
-    /** Takes no further step once the signal has aborted, or `mayContinue` is false. */
-    async take(
-      steps: readonly Step[],
-      signal: AbortSignal,
-      mayContinue: () => Promise<boolean> = async () => true,
-    ): Promise<void> {
-      for (const step of steps) {
-        if (signal.aborted || !(await mayContinue())) return;
-        await attempt(step);
-      }
-    },
-  };
-}
-
-async function repeat(pass: () => Promise<void>, everyMs: number, signal: AbortSignal) {
+async function repeat(
+  pass: (signal: AbortSignal) => Promise<void>,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await pass();
+    await pass(signal);
     await sleep(everyMs, signal);
   }
 }

@@ -1,0 +1,46 @@
+// Retention is apart from the other jobs, because deleting large data takes long. It pauses between
+// two calls for as long as the last one took, so that it uses at most half of the time.
+
+import { limits } from '../../../core/limits.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import type { JobName } from '../../../systems/postgres/maintenance/job-store.ts';
+import type { ReconcilerDeps } from '../deps.ts';
+import { createJobLease, type JobLease } from '../job-lease.ts';
+import type { Step } from '../steps.ts';
+import { createRetention } from './retention.ts';
+
+/** Each step applies its part of the retention if that is due. */
+export function createRetentionSteps(
+  deps: Pick<ReconcilerDeps, 'jobs' | 'hostId' | 'retention' | 'retentionTimes' | 'logger'>,
+): Step[] {
+  const { purgeRows, purgeBlobs } = createRetention(deps);
+
+  function purgeStep(name: JobName, purge: () => Promise<boolean>, everyMs: number): Step {
+    const lease = createJobLease(deps, name, limits.reconciler.jobPollMs);
+    return [
+      name,
+      async (signal) => {
+        if (!(await lease.claim())) return;
+        const isDone = await purgeAll({ lease, purge }, signal);
+        await lease.release(isDone ? everyMs : 0);
+      },
+    ];
+  }
+
+  return [
+    purgeStep('retention', purgeRows, limits.retention.everyMs),
+    purgeStep('blobs', purgeBlobs, limits.blob.gcEveryMs),
+  ];
+}
+
+async function purgeAll(
+  { lease, purge }: { lease: JobLease; purge: () => Promise<boolean> },
+  signal: AbortSignal,
+): Promise<boolean> {
+  while (!signal.aborted && (await lease.keep())) {
+    const startedAt = performance.now();
+    if (await purge()) return true;
+    await sleep(performance.now() - startedAt, signal);
+  }
+  return false;
+}
