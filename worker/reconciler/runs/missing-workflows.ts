@@ -34,11 +34,14 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
   const { temporal, temporalIdentity, logger } = deps;
   let sweepBeganAt = performance.now();
   let loggedAt = -Infinity;
+  /** The database's clock alone cannot tell: its answer takes time, too. */
+  let wasRaisedInSweep = false;
   /** True at first, because a process that has since died may have raised the alarm. */
   let mayBeRaised = true;
 
   async function raise(counts: { missing: number; described: number }): Promise<void> {
     mayBeRaised = true;
+    wasRaisedInSweep = true;
     await temporalIdentity.recordMissing(counts);
     if (performance.now() - loggedAt < logEveryMs) return;
     loggedAt = performance.now();
@@ -48,6 +51,7 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
   return {
     beginSweep() {
       sweepBeganAt = performance.now();
+      wasRaisedInSweep = false;
     },
     async endRuns(described) {
       const missing = described.filter(({ workflow }) => workflow === 'missing');
@@ -70,7 +74,7 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
       );
     },
     async finishSweep() {
-      if (!mayBeRaised) return;
+      if (!mayBeRaised || wasRaisedInSweep) return;
       const outcome = await temporalIdentity.clearMissing(performance.now() - sweepBeganAt);
       if (outcome === 'cleared') logger.info('workflows_found');
       mayBeRaised = outcome === 'raised';
