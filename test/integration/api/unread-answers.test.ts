@@ -13,8 +13,10 @@ test('disconnects clients that read nothing of a large answer, and answers other
   const frame = output('x'.repeat(limits.page.logMaxBytes / frames));
   for (let n = 0; n < frames; n += 1) await log.write([frame]);
   const path = `/api/v1/runs/${log.runId}/logs?format=structured&channel=all`;
+  api.app.server.closeIdleConnections();
   const closed = Array.from({ length: 10 }, () => askWithoutReading(path));
-  await expect.poll(openSockets).toBeGreaterThanOrEqual(closed.length);
+  // A connection whose request was not read yet is idle too, so none is closed here.
+  await expect.poll(countSockets).toBeGreaterThanOrEqual(closed.length);
   const { projectId } = tenant;
   const other = { projectId, name: 'other', createdBy: 'ana', rateLimitRpm: 60 };
   const { key } = await fixture.stores.keys.create(other);
@@ -35,6 +37,10 @@ function askWithoutReading(path: string): void {
 /** Connections, without the keep-alive ones. */
 function openSockets(): Promise<number> {
   api.app.server.closeIdleConnections();
+  return countSockets();
+}
+
+function countSockets(): Promise<number> {
   return new Promise((resolve, reject) => {
     api.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
   });
