@@ -1,3 +1,5 @@
+import { once } from '../../../lib/once.ts';
+
 interface Bounds {
   maxBytes: number;
   ownerMaxBytes: number;
@@ -82,13 +84,4 @@ function sizeOf(waiters: Set<Waiter>): number {
   let sum = 0;
   for (const { bytes } of waiters) sum += bytes;
   return sum;
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    work();
-  };
 }

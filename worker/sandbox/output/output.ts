@@ -1,3 +1,4 @@
+import { once } from '../../../lib/once.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { SandboxContext } from '../context.ts';
 import { boundsOf, type SandboxDeps } from '../deps.ts';
@@ -73,13 +74,4 @@ function endBootPhase(deps: SandboxDeps, context: SandboxContext, signal: AbortS
   if (containerId === null) return;
   const { sandboxes } = deps;
   void applyCpuLimit({ sandboxes, logger }, { containerId, cpus: flow.resources.cpus }, signal);
-}
-
-function once(act: () => void): () => void {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    act();
-  };
 }
