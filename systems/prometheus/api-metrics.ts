@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RedisMemory } from '../../core/redis-memory.ts';
 import { exportFleet, type FleetNumbers } from './fleet-metrics.ts';
+import { createLabeledCounter } from './labeled-counter.ts';
 import {
   type CountedPool,
   callSeconds,
@@ -50,7 +51,6 @@ interface AnsweredRequest {
   seconds: number | null;
 }
 
-/** `codes` are exported as 0 before they first occur. */
 export function createRequestMetrics(registry: Registry, codes: readonly string[]) {
   const registers = [registry];
   const labelNames = ['method', 'route', 'status'] as const;
@@ -67,13 +67,12 @@ export function createRequestMetrics(registry: Registry, codes: readonly string[
     buckets: callSeconds,
     registers,
   });
-  const errors = new Counter({
+  const errors = createLabeledCounter(registry, {
     name: 'flowrun_http_errors_total',
     help: 'Error responses, by error code.',
-    labelNames: ['code'],
-    registers,
+    label: 'code',
+    values: codes,
   });
-  for (const code of codes) errors.inc({ code }, 0);
 
   return {
     answered({ method, route, status, code, seconds }: AnsweredRequest): void {
@@ -101,29 +100,22 @@ const messageOutcomes = ['stored', 'known', 'QUEUE_FULL', 'RUNNER_OFFLINE', 'CON
 
 /** Admitted, replayed, or rejected by one of the limits. */
 function createAdmissionMetrics(registry: Registry) {
-  const runs = outcomeCounter(registry, {
+  const runs = createLabeledCounter(registry, {
     name: 'flowrun_admissions_total',
     help: 'Requests to start a run, by outcome.',
-    outcomes: runOutcomes,
+    label: 'outcome',
+    values: runOutcomes,
   });
-  const messages = outcomeCounter(registry, {
+  const messages = createLabeledCounter(registry, {
     name: 'flowrun_messages_total',
     help: 'Messages to sessions, by outcome.',
-    outcomes: messageOutcomes,
+    label: 'outcome',
+    values: messageOutcomes,
   });
   return {
     runDecided: (outcome: string): void => runs.inc({ outcome }),
     messageDecided: (outcome: string): void => messages.inc({ outcome }),
   };
-}
-
-function outcomeCounter(
-  registry: Registry,
-  { name, help, outcomes }: { name: string; help: string; outcomes: readonly string[] },
-): Counter<'outcome'> {
-  const counter = new Counter({ name, help, labelNames: ['outcome'], registers: [registry] });
-  for (const outcome of outcomes) counter.inc({ outcome }, 0);
-  return counter;
 }
 
 /** Counted per stream, never per frame. */

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { endCauses } from '../../core/runs/end-cause.ts';
+import { createLabeledCounter } from './labeled-counter.ts';
 import { createModelMetrics } from './model-metrics.ts';
 import {
   type CountedPool,
@@ -45,13 +46,12 @@ function createRunMetrics(registry: Registry) {
     buckets: runSeconds,
     registers,
   });
-  const ends = new Counter({
+  const ends = createLabeledCounter(registry, {
     name: 'flowrun_runs_ended_total',
     help: 'Runs and sessions that have ended, by cause.',
-    labelNames: ['cause'],
-    registers,
+    label: 'cause',
+    values: endCauses,
   });
-  for (const cause of endCauses) ends.inc({ cause }, 0);
   const messageQueueTimes = new Histogram({
     name: 'flowrun_message_queue_seconds',
     help: 'From the arrival of a message to its delivery to the agent.',
@@ -90,13 +90,12 @@ function createFrameMetrics(registry: Registry) {
     buckets: callSeconds,
     registers,
   });
-  const publications = new Counter({
+  const publications = createLabeledCounter(registry, {
     name: 'flowrun_publications_total',
     help: 'Batches of frames published to readers. rejected: Redis had no memory to buffer it. failed: Redis did not answer.',
-    labelNames: ['outcome'],
-    registers,
+    label: 'outcome',
+    values: publishOutcomes,
   });
-  for (const outcome of publishOutcomes) publications.inc({ outcome }, 0);
   return {
     batchPublished: (outcome: (typeof publishOutcomes)[number]): void =>
       publications.inc({ outcome }),
