@@ -4,7 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { writeAlsoWhenFull } from './when-full.ts';
+import { redisClock, writeAlsoWhenFull } from './script-lines.ts';
 
 export interface AcceptedIds {
   /** Call after the commit and before the answer, which does not wait. A failure is ignored. */
@@ -20,11 +20,8 @@ export function createAcceptedIds(redis: Redis, { instance }: { instance: string
   };
 }
 
-/** Uses the clock of Redis, so that a process whose clock is ahead removes no IDs of others. */
-const addScript = `${writeAlsoWhenFull}
+const addScript = `${writeAlsoWhenFull}${redisClock}
 local id, keptMs, max, ttlMs = unpack(ARGV)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, id)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - keptMs)
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - max)

@@ -4,7 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { writeAlsoWhenFull } from './when-full.ts';
+import { redisClock, writeAlsoWhenFull } from './script-lines.ts';
 
 export interface Presence {
   /** Records that the streams of these runs have readers. Never throws. */
@@ -35,17 +35,12 @@ export function createPresence(redis: Redis, { instance }: { instance: string })
   };
 }
 
-const clock = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
-const touchScript = `${writeAlsoWhenFull}${clock}
+const touchScript = `${writeAlsoWhenFull}${redisClock}
 redis.call('SET', KEYS[1], now, 'PX', ARGV[1])
 return 1
 `;
 
-const sinceScript = `${clock}
+const sinceScript = `${redisClock}
 local last = redis.call('GET', KEYS[1])
 if not last then return nil end
 return tostring(math.max(0, now - tonumber(last)))

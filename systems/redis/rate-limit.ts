@@ -7,7 +7,7 @@ import { answerAt, partsPerToken, type TokenAnswer, takeToken } from '../../core
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
 import { createLocalBuckets } from './local-buckets.ts';
-import { writeAlsoWhenFull } from './when-full.ts';
+import { redisClock, writeAlsoWhenFull } from './script-lines.ts';
 
 export interface RateLimiter {
   /** Takes a token of a bucket that holds `perMinute` and refills continuously. Never throws. */
@@ -58,12 +58,10 @@ export function createRateLimiter(
 
 type SharedLevel = [allowed: number, parts: number];
 
-/** Uses the clock of Redis, which all processes share. A full bucket expires. */
-const takeScript = `
+/** A full bucket expires. */
+const takeScript = `${redisClock}
 local perMinute, token = tonumber(ARGV[1]), tonumber(ARGV[2])
 local full = perMinute * token
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local known = redis.call('HMGET', KEYS[1], 'parts', 'at')
 local elapsed = math.min(60000, math.max(0, now - (tonumber(known[2]) or now)))
 local parts = math.min(full, (tonumber(known[1]) or full) + elapsed * perMinute)

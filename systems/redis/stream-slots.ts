@@ -4,7 +4,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { writeAlsoWhenFull } from './when-full.ts';
+import { redisClock, writeAlsoWhenFull } from './script-lines.ts';
 
 export interface StreamSlotRequest {
   slotId: string;
@@ -79,16 +79,11 @@ export function createStreamSlots(redis: Redis, { instance }: { instance: string
 const isCounted = (entry: readonly [string, unknown]): entry is [string, number] =>
   typeof entry[1] === 'number';
 
-const clock = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
 /**
  * Returns the limit that is reached and the count; if the slot was claimed, 0 and the key's. A full
  * Redis claims, too, because the first write needs no memory.
  */
-const claimScript = `${clock}
+const claimScript = `${redisClock}
 local ofKey
 for i, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
@@ -104,7 +99,7 @@ return { 0, ofKey }
 `;
 
 /** Claims the slot again if Redis has lost it. Returns the number of open streams of the key. */
-const renewScript = `${writeAlsoWhenFull}${clock}
+const renewScript = `${writeAlsoWhenFull}${redisClock}
 for _, key in ipairs(KEYS) do
   redis.call('ZADD', key, now + ARGV[2], ARGV[1])
   redis.call('PEXPIRE', key, ARGV[2])
@@ -112,7 +107,7 @@ end
 return redis.call('ZCOUNT', KEYS[1], now, '+inf')
 `;
 
-const reserveScript = `${writeAlsoWhenFull}${clock}
+const reserveScript = `${writeAlsoWhenFull}${redisClock}
 local reserved = tonumber(redis.call('GET', KEYS[1]) or now)
 local from = math.min(math.max(now, reserved), now + ARGV[2])
 redis.call('SET', KEYS[1], from + ARGV[1], 'PX', from + ARGV[1] - now)
