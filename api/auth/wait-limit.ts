@@ -3,6 +3,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { limits } from '../../core/limits.ts';
+import { createTally } from '../../lib/tally.ts';
 import type { App } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
 
@@ -37,18 +38,4 @@ function rejectBeyond(limit: number, current: number): void {
   const message =
     'Too many requests of this key or project wait for runs or turns. Retry when one has ended, or do not wait.';
   throw new ApiError('WAIT_LIMIT', message, { limit, current });
-}
-
-/** Counts by key; a count of 0 takes no memory. */
-function createTally() {
-  const counts = new Map<string, number>();
-  const count = (key: string): number => counts.get(key) ?? 0;
-  return {
-    count,
-    add(key: string, change: 1 | -1): void {
-      const next = count(key) + change;
-      if (next === 0) counts.delete(key);
-      else counts.set(key, next);
-    },
-  };
 }

@@ -12,7 +12,7 @@ export interface StreamSlotRequest {
   projectId: string;
 }
 
-export type StreamSlotAnswer =
+type StreamSlotAnswer =
   | { allowed: true; openOfKey: number }
   | { allowed: false; limit: number; current: number };
 

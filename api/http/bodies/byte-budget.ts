@@ -1,4 +1,5 @@
 import { once } from '../../../lib/once.ts';
+import { createTally } from '../../../lib/tally.ts';
 
 interface Bounds {
   maxBytes: number;
@@ -29,23 +30,19 @@ interface ByteBudget {
  */
 export function createByteBudget(bounds: Bounds): ByteBudget {
   const { maxBytes, ownerMaxBytes, waitMs, waitersMaxBytes = Number.POSITIVE_INFINITY } = bounds;
-  const heldByOwner = new Map<string, number>();
+  const heldByOwner = createTally();
   const waiters = new Set<Waiter>();
   let held = 0;
 
-  const heldBy = (owner: string): number => heldByOwner.get(owner) ?? 0;
-
   function hold(owner: string, bytes: number): void {
     held += bytes;
-    const ofOwner = heldBy(owner) + bytes;
-    if (ofOwner === 0) heldByOwner.delete(owner);
-    else heldByOwner.set(owner, ofOwner);
+    heldByOwner.add(owner, bytes);
   }
 
   function serveWaiters(): void {
     for (const waiter of waiters) {
       const { owner, bytes, start } = waiter;
-      if (heldBy(owner) + bytes > ownerMaxBytes) continue;
+      if (heldByOwner.count(owner) + bytes > ownerMaxBytes) continue;
       if (held + bytes > maxBytes) return;
       waiters.delete(waiter);
       hold(owner, bytes);
