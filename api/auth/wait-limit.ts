@@ -6,6 +6,7 @@ import { limits } from '../../core/limits.ts';
 import { createTally } from '../../lib/tally.ts';
 import type { App } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
+import { onAnswerEnd } from '../http/on-response-close.ts';
 
 /** Rejects a request over the limit before anything is stored. Operators are not limited. */
 export function installWaitLimit(app: App): void {
@@ -19,7 +20,7 @@ export function installWaitLimit(app: App): void {
     rejectBeyond(perProject, ofProjects.count(projectId));
     ofKeys.add(keyId, 1);
     ofProjects.add(projectId, 1);
-    reply.raw.once('close', () => {
+    onAnswerEnd(reply, () => {
       ofKeys.add(keyId, -1);
       ofProjects.add(projectId, -1);
     });

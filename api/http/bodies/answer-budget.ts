@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
+import { onAnswerEnd } from '../on-response-close.ts';
 import { ownerOf } from './body-budget.ts';
 import { createByteBudget } from './byte-budget.ts';
-import { onAnswerEnd } from './on-answer-end.ts';
 
 /**
  * Limits the memory for large answers that clients have not read. Over the budget an answer waits,

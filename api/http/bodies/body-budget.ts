@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
+import { onAnswerEnd } from '../on-response-close.ts';
 import { createByteBudget } from './byte-budget.ts';
-import { onAnswerEnd } from './on-answer-end.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
