@@ -1,6 +1,5 @@
 import { redisMemoryFor } from '../../core/redis-memory.ts';
-
-const redisMiB = (slots: number): number => redisMemoryFor(slots) / 1024 ** 2;
+import { bytes } from './units.ts';
 
 /**
  * The part of the settings page that no schema describes: Temporal, docker compose, local stack.
@@ -37,7 +36,7 @@ that \`docker-compose.yml\` sets itself: addresses, directories and the image. D
 | \`TEMPORAL_HISTORY_SHARDS\` | More shards for a large installation. **Cannot be changed after the first start.** | \`4\` |
 | \`TEMPORAL_RETENTION\` | How long Temporal retains closed workflows; read at the first start. | \`72h\` |
 | \`POSTGRES_MAX_CONNECTIONS\` | \`max_connections\` of Postgres; applied by \`docker compose up -d\`. | \`300\` |
-| \`REDIS_MAX_MEMORY\` | The memory limit of Redis; applied by \`docker compose up -d\` and \`docker compose restart redis\`. | ${redisMiB(0)} MiB, and ${redisMiB(1) - redisMiB(0)} MiB per slot of this machine |
+| \`REDIS_MAX_MEMORY\` | The memory limit of Redis; applied by \`docker compose up -d\` and \`docker compose restart redis\`. | ${bytes(redisMemoryFor(0))}, and ${bytes(redisMemoryFor(1) - redisMemoryFor(0))} per slot of this machine |
 | \`FLOWRUN_VERSION\`, \`POSTGRES_VERSION\`, \`REDIS_VERSION\`, \`TEMPORAL_VERSION\`, \`TEMPORAL_UI_VERSION\`, \`CADDY_VERSION\` | The tags of the images. | see \`docker-compose.yml\` |
 | \`FLOWRUN_HOSTS_NAME\` | With \`deploy/hosts/primary.yml\`: the name or IPv4 address by which other hosts reach this machine. | **required** there |
 | \`FLOWRUN_HOSTS_BIND\` | The address its ingress is published on. | \`0.0.0.0\` |
