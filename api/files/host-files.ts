@@ -25,7 +25,7 @@ export async function fetchFile(
   const hostId = activeHostOf(run);
   if (hostId === null) return deps.files.find(run.runId, path);
   const response = await deps.hostRpc.call(
-    { ...targetOf(run, hostId), kind: 'store_file', payload: { path } },
+    { hostId, run, kind: 'store_file', payload: { path } },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();
@@ -60,9 +60,7 @@ export async function syncFiles(deps: HostFileDeps, run: Run): Promise<void> {
   const hostId = activeHostOf(run);
   if (hostId === null) return;
   await deps.hostRpc.call(
-    { ...targetOf(run, hostId), kind: 'store_files', payload: {} },
+    { hostId, run, kind: 'store_files', payload: {} },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
 }
-
-const targetOf = ({ projectId, runId }: Run, hostId: string) => ({ hostId, projectId, runId });

@@ -4,14 +4,14 @@
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
 import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/runs/run.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
 import type { HostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
 
 export interface HostRpcRequest<K extends HostCallKind> {
   hostId: string;
-  projectId: string;
-  runId: string;
+  run: Pick<Run, 'projectId' | 'runId'>;
   kind: K;
   payload: HostCallPayload<K>;
 }
@@ -36,7 +36,8 @@ interface HostRpcDeps {
 
 export function createHostRpc({ store, notifications, newId }: HostRpcDeps): HostRpc {
   return {
-    async call({ hostId, projectId, runId, kind, payload }, { timeoutMs }) {
+    async call({ hostId, run, kind, payload }, { timeoutMs }) {
+      const { projectId, runId } = run;
       const requestId = newId();
       const until = performance.now() + timeoutMs;
       const notifier = createNotifier();

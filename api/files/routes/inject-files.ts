@@ -95,7 +95,7 @@ async function writeToHost(
     files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
   };
   const response = await deps.hostRpc.call(
-    { hostId, projectId: run.projectId, runId: run.runId, kind: 'write_files', payload },
+    { hostId, run, kind: 'write_files', payload },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();

@@ -88,12 +88,12 @@ const quoted = (text: string): string =>
 /** The answer is stored: an unreachable host reads it when it is back. */
 async function notifyHost(
   { hostRpc }: Pick<ApiDeps, 'hostRpc'>,
-  { projectId, runId, hostId, endedAt }: Run,
+  run: Run,
   { outcome }: StoredInteraction,
 ): Promise<string> {
+  const { hostId, endedAt } = run;
   if (hostId === null || endedAt !== null || outcome !== null) return 'not_needed';
-  const target = { hostId, projectId, runId };
-  const request = { ...target, kind: 'answer_interaction', payload: {} } as const;
+  const request = { hostId, run, kind: 'answer_interaction', payload: {} } as const;
   const response = await hostRpc.call(request, { timeoutMs: limits.interaction.deliveryTimeoutMs });
   return response.outcome;
 }

@@ -55,8 +55,8 @@ async function host(
 }
 
 const projectId = 'p-1';
-const storeFileRequest = (hostId: string, path = 'a', of = { projectId, runId }) =>
-  ({ hostId, ...of, kind: 'store_file', payload: { path } }) as const;
+const storeFileRequest = (hostId: string, path = 'a', run = { projectId, runId }) =>
+  ({ hostId, run, kind: 'store_file', payload: { path } }) as const;
 const sendRequest = (from: HostRpc, hostId: string, path?: string) =>
   from.call(storeFileRequest(hostId, path), { timeoutMs: 20_000 });
 

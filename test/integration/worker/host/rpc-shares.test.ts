@@ -51,7 +51,7 @@ async function openHost(handlers: Partial<RpcHandlers>) {
     payload: HostCallPayload<K>,
   ) => {
     const { projectId, runId = randomUUID(), timeoutMs = 60_000 } = of;
-    return api.call({ hostId, projectId, runId, kind, payload }, { timeoutMs });
+    return api.call({ hostId, run: { projectId, runId }, kind, payload }, { timeoutMs });
   };
 }
 
