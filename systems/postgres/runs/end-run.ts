@@ -131,12 +131,13 @@ interface WrittenEnd {
 
 async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
   const { end, body, now, hasUnstoredFiles } = written;
+  const countedIn = run.sessionId === null ? null : run.projectId;
   const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
     `with deleted_config as (delete from run_configs where run_id = $1),
      unsealed as (update sessions set config_sealed = null where run_id = $1),
      counted as (
-       update open_sessions set count = greatest(count - 1, 0) where $10 and project_id = $11
+       update open_sessions set count = greatest(count - 1, 0) where project_id = $10
      )
      update runs r
      set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,
@@ -146,10 +147,7 @@ async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
          webhook_body = $6, has_unstored_files = $9
      where id = $1
      returning ${runColumns}, $7::bigint as last_seq`,
-    [
-      ...[...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles],
-      ...[run.sessionId !== null, run.projectId],
-    ],
+    [...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles, countedIn],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} was deleted while it was ended`);
   failpoint('end.written');
