@@ -34,7 +34,7 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
   const { temporal, temporalIdentity, logger } = deps;
   let sweepBeganAt = performance.now();
   let loggedAt = -Infinity;
-  /** The database's clock alone cannot tell: its answer takes time, too. */
+  /** The age of an alarm cannot tell: a slow query makes it older than the sweep. */
   let wasRaisedInSweep = false;
   /** True at first, because a process that has since died may have raised the alarm. */
   let mayBeRaised = true;

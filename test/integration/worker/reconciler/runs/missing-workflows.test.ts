@@ -42,6 +42,17 @@ describe('workflows that are missing in Temporal', () => {
     expect(await raised()).toEqual({ missing: 6, described: 6, since: expect.any(Date) });
   });
 
+  it('keep the alarm that their sweep has raised, if Postgres is slow', async () => {
+    await activeRuns(6, { missing: 6 });
+    const { clearMissing } = fixture.deps.temporalIdentity;
+    fixture.deps.temporalIdentity.clearMissing = async (forMs) => {
+      await sleep(300);
+      return clearMissing(forMs);
+    };
+    await fixture.reconciler.pass();
+    expect(await raised()).toMatchObject({ missing: 6 });
+  });
+
   it('end their runs if they are a tenth of those described, and not if they are more', async () => {
     const runs = await activeRuns(70, { missing: 7 });
     await fixture.reconciler.pass();
