@@ -67,31 +67,36 @@ describe('a working directory', patiently, () => {
       'printf "#!/bin/sh\\necho ran\\n" > venv/tool-1; chmod 750 venv/tool-1',
       'ln -s ../tool-1 venv/bin/tool; ln -s /etc/hostname abroad; ln -s loop loop',
       'echo twice > one; ln one venv/two; touch -d "2020-02-03 04:05:06.789Z" one venv/tool-1 empty',
-      'mkfifo pipe; echo s > setgid; chmod 2755 setgid',
+      'mkfifo pipe; echo s > setgid; chmod 2755 setgid; echo s > setuid; chmod 4755 setuid',
+      leaveSocket,
     ];
     await chat.say(script([{ shell: make.join('; ') }]));
     const skipped = [
       { path: 'pipe', reason: 'a named pipe' },
       { path: 'setgid', reason: 'stored without its setuid, setgid or sticky bit' },
+      { path: 'setuid', reason: 'stored without its setuid, setgid or sticky bit' },
+      { path: 'socket', reason: 'a socket' },
     ];
     const announced = await chat.until(({ event }) => event === 'files_skipped');
-    expect(byPath(JSON.parse(announced.data) as Skipped)).toEqual({ skippedCount: 2, skipped });
+    expect(byPath(JSON.parse(announced.data) as Skipped)).toEqual({ skippedCount: 4, skipped });
     await untilAsleep(service, chat);
     for (const path of [`/runs/${chat.runId}`, pathOf(chat)]) {
       const { files } = (await service.call<{ files: Skipped }>('GET', path)).data;
-      expect(byPath(files)).toEqual({ state: 'partial', skippedCount: 2, skipped });
+      expect(byPath(files)).toEqual({ state: 'partial', skippedCount: 4, skipped });
     }
 
-    const shown = 'stat -c "%n %F %a %.3Y" empty one venv/tool-1; stat -c %a setgid; ls empty';
+    const shown =
+      'stat -c "%n %F %a %.3Y" empty one venv/tool-1; stat -c %a setgid setuid; ls empty';
     const look = `venv/bin/tool; ${shown}; readlink abroad loop; test one -ef venv/two && echo same`;
-    await chat.say(script([{ shell: `(${look}; ls pipe) > seen 2>&1; rm setgid` }]));
+    await chat.say(script([{ shell: `(${look}; ls pipe; ls socket) > seen 2>&1` }]));
     expect(String(await download(chat, 'seen')).split('\n')).toEqual([
       'ran',
       'empty directory 700 1580702706.789',
       'one regular file 644 1580702706.789',
       'venv/tool-1 regular file 750 1580702706.789',
-      ...['755', 'deeper', '/etc/hostname', 'loop', 'same'],
+      ...['755', '755', 'deeper', '/etc/hostname', 'loop', 'same'],
       expect.stringMatching(/^ls: .*pipe/),
+      expect.stringMatching(/^ls: .*socket/),
       '',
     ]);
     const files = async () =>
@@ -107,6 +112,10 @@ describe('a working directory', patiently, () => {
     await endSession(service, chat);
   });
 });
+
+/** A process that is killed leaves the file of its socket. */
+const leaveSocket = `node -e 'require("net").createServer().listen("socket", () =>
+  process.kill(process.pid, "SIGKILL"))'`;
 
 interface Skipped {
   skipped: { path: string; reason: string }[];
