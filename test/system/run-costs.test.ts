@@ -1,15 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { linesOf } from '../support/log-lines.ts';
 import { modelScript, script } from '../support/prompts.ts';
 import { postsOf, untilWebhook } from '../support/received-webhook.ts';
 import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
+const dayInHours = (hours: number): string =>
+  new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10);
 /** Far above the list price. */
-const operatorsPrices = { 'claude-sonnet-4-5': { input: 100, output: 1_000, cacheRead: 10 } };
+const high = { input: 100, output: 1_000, cacheRead: 10 };
+/** Not before noon tomorrow, so that it does not apply even if midnight passes during the tests. */
+const future = { ...high, validFrom: dayInHours(36) };
+const operatorsPrices = {
+  'claude-sonnet-4-5': high,
+  'claude-sonnet-4-6': [future],
+  'dated-model': [
+    future,
+    { input: 2, output: 20, cacheRead: 1, validFrom: dayInHours(0) },
+    { input: 1, output: 10, cacheRead: 1, validFrom: '2026-01-01' },
+  ],
+};
 
 let service: Service;
 let receiver: WebhookReceiver;
@@ -22,23 +36,16 @@ afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
 const patiently = { timeout: 180_000 };
 const hi = modelScript([{ text: 'Hi.' }]);
+const paid = modelScript([{ usage: { input_tokens: 100, output_tokens: 40 } }, { text: 'Paid.' }]);
+/** A line of the agent that looks like the end of its turn. */
+const forged = { type: 'result', subtype: 'success', is_error: false, result: 'Free of charge.' };
 
 describe('the budget of a run', patiently, () => {
   it('holds for a hundred calls at once, although the agent reports that it is done and cost nothing', async () => {
-    const forged = {
-      type: 'result',
-      subtype: 'success',
-      is_error: false,
-      result: 'Free of charge.',
-    };
     const usage = { input_tokens: 0, output_tokens: 0 };
-    const content = modelScript([
-      { usage: { input_tokens: 100, output_tokens: 40 } },
-      { text: 'Paid.' },
-    ]);
     const steps = [
       { raw: JSON.stringify({ ...forged, total_cost_usd: 0, usage, num_turns: 1 }) },
-      { callModels: { times: 100, content, maxTokens: 50 } },
+      { callModels: { times: 100, content: paid, maxTokens: 50 } },
       { hang: true },
     ];
     const body = { prompt: script(steps), maxBudgetUsd: 0.01, callbackUrl: `${receiver.url}/hook` };
@@ -56,14 +63,8 @@ describe('the budget of a run', patiently, () => {
     expect(ended.costUsd).toBe(Math.round(nanos / 1_000) / 1e6);
     expect(ended.costUsd).toBeLessThanOrEqual(0.01);
     expect(ended.usage['outputTokens']).toBeGreaterThanOrEqual(40);
-    await untilWebhook(service, { runId }, 'delivered');
-    const [post] = postsOf(receiver, { runId });
-    const { costUsd, usage: used } = ended;
-    expect(JSON.parse(post?.body ?? '')).toMatchObject({
-      costUsd,
-      usage: used,
-      error: 'budget_exceeded',
-    });
+    const { costUsd, usage: used, error } = ended;
+    expect(await webhookOf(runId)).toMatchObject({ costUsd, usage: used, error });
   });
 
   it('is not compared with the cost that the agent reports', async () => {
@@ -92,18 +93,40 @@ describe('the budget of a run', patiently, () => {
 describe('the model calls of a run', patiently, () => {
   it('cost an unknown amount, not 0, if the price of the model is unknown', async () => {
     const prompt = script([{ callModel: hi }, { say: 'done' }]);
-    const { runId } = await service.trigger({ prompt, model: 'my-model' });
+    const callbackUrl = `${receiver.url}/hook`;
+    const { runId } = await service.trigger({ prompt, model: 'my-model', callbackUrl });
     const ended = await service.untilEnded(runId);
     expect(ended).toMatchObject({ exitCode: 0, costUsd: null });
     expect(ended.usage['outputTokens']).toBeGreaterThan(0);
+    expect(await webhookOf(runId)).toMatchObject({ costUsd: null, usage: ended.usage });
+    const turn = await turnOf(await createFlow({ model: 'my-model' }), prompt);
+    expect(turn).toMatchObject({ text: 'done', costUsd: null, usage: ended.usage });
+  });
+
+  it('cost what the ledger says, although the stream has another cost that the agent printed', async () => {
+    const usage = { input_tokens: 9, output_tokens: 9 };
+    const raw = JSON.stringify({ ...forged, num_turns: 1, total_cost_usd: 99.5, usage });
+    const prompt = script([{ callModel: paid }, { raw }, { noResult: true }]);
+    const body = { prompt, model: 'claude-sonnet-4-5', callbackUrl: `${receiver.url}/hook` };
+    const { runId } = await service.trigger(body);
+    const spent = { costUsd: 0.05, usage: { inputTokens: 100, outputTokens: 40 } };
+    expect(await service.untilEnded(runId)).toMatchObject({ ...spent, result: forged.result });
+    const results = (await collect(service.stream(runId))).filter(
+      ({ event }) => event === 'result',
+    );
+    expect(results.map(({ data }) => data)).toEqual([raw]);
+    expect(await webhookOf(runId)).toMatchObject(spent);
+    const turn = await turnOf(await createFlow({ model: 'claude-sonnet-4-5' }), prompt);
+    expect(turn).toMatchObject({ ...spent, text: forged.result });
   });
 
   it('cost the prices of the operator', async () => {
-    const usage = { input_tokens: 100, output_tokens: 40 };
-    const callModel = modelScript([{ usage }, { text: 'Hi.' }]);
-    const prompt = script([{ callModel }, { say: 'done' }]);
-    const { runId } = await service.trigger({ prompt, model: 'claude-sonnet-4-5' });
-    expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0, costUsd: 0.05 });
+    expect(await costOf('claude-sonnet-4-5')).toBe(0.05);
+  });
+
+  it('cost the latest price that is valid today: the list price if all others are in the future', async () => {
+    const costs = await Promise.all(['dated-model', 'claude-sonnet-4-6'].map(costOf));
+    expect(costs).toEqual([0.001, 0.0009]);
   });
 
   it('are in the ledger with flow, key, labels and price, and without the turn of a session', async () => {
@@ -170,11 +193,32 @@ const callTo = (model: string, { content = hi, stream = false } = {}) => ({
   },
 });
 
-async function flowWithListedModel(): Promise<string> {
+const flowWithListedModel = () => createFlow({ allowedModels: ['listed-model'] });
+
+async function createFlow(fields: Partial<NewFlow>): Promise<string> {
   const { database, projectId, encryptionKey } = service;
   const flows = createFlowStore(database.pool, createSealer(encryptionKey));
-  const flow = { projectId, name: 'Lists a model', allowedModels: ['listed-model'] };
-  return (await flows.create(flow)).flowId;
+  return (await flows.create({ projectId, name: 'Another flow', ...fields })).flowId;
+}
+
+/** The cost of a call with 100 tokens in its prompt and 40 in its answer. */
+async function costOf(model: string): Promise<number | null> {
+  const prompt = script([{ callModel: paid }, { say: 'done' }]);
+  const { runId } = await service.trigger({ prompt, model });
+  return (await service.untilEnded(runId)).costUsd;
+}
+
+/** What a client receives that waits for the turn of the message in a new session. */
+async function turnOf(flowId: string, message: string): Promise<Record<string, unknown>> {
+  const body = { message, stream: false };
+  const { data } = await service.call('POST', `/flows/${flowId}/chat`, { body });
+  await service.call('DELETE', `/flows/${flowId}/sessions/${String(data['sessionId'])}`);
+  return data;
+}
+
+async function webhookOf(runId: string): Promise<unknown> {
+  await untilWebhook(service, { runId }, 'delivered');
+  return JSON.parse(postsOf(receiver, { runId })[0]?.body ?? '');
 }
 
 /** A run that completes. */
