@@ -13,6 +13,8 @@ export interface UsageNumbers {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
+  /** The tools that the model API runs on its own servers. */
+  server_tool_use?: { web_search_requests: number };
 }
 
 export interface MessageReply {

@@ -33,6 +33,7 @@ const simpleStep = z.union([
       output_tokens: tokens.optional(),
       cache_creation_input_tokens: tokens.optional(),
       cache_read_input_tokens: tokens.optional(),
+      server_tool_use: z.strictObject({ web_search_requests: tokens }).optional(),
     }),
   }),
   z.strictObject({ stopReason: z.enum(['end_turn', 'max_tokens', 'refusal']) }),

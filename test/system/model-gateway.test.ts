@@ -2,8 +2,12 @@
 // own settings, can change.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import type { RunRecord } from '../support/api-client.ts';
 import { modelScript } from '../support/prompts.ts';
 import { type Service, startService } from '../support/service.ts';
+import { collect } from '../support/stream-story.ts';
 
 const patiently = { timeout: 180_000 };
 
@@ -99,6 +103,86 @@ test(
     expect(logged?.length).toBe(5); // each field once, and the flag
   },
 );
+
+const others: [method: string, path: string][] = [
+  ['GET', '/v1/files'],
+  ['POST', '/v1/files'],
+  ['POST', '/v1/messages/batches'],
+  ['GET', '/v1/messages/batches'],
+  ['GET', '/v1/organizations'],
+  ['GET', '/v1/models'],
+  ['GET', '/v1/messages'],
+];
+
+test(
+  'a program in a sandbox without network reaches nothing of the model API but its messages',
+  patiently,
+  async () => {
+    const sendTo = ([method, path]: [string, string]): string =>
+      `curl -s -X ${method} "$ANTHROPIC_BASE_URL${path}" -H "x-api-key: $ANTHROPIC_API_KEY" \
+        -d '${JSON.stringify(permitted)}' -w '\n%{http_code}\n' |
+        jq -r '(.error.message)? // .' >> answers`;
+    const before = service.model.requests().length;
+    const runId = await run(bash(others.map(sendTo).join('\n')));
+    const refusals = others.map(([, path]) =>
+      path === '/v1/messages'
+        ? ['only POST is served', '405']
+        : ['only the messages API is served', '404'],
+    );
+    expect(await linesOf(runId, 'answers')).toEqual(refusals.flat());
+    const received = service.model.requests().slice(before);
+    expect(
+      received.filter(({ body }) => JSON.stringify(body) === JSON.stringify(permitted)),
+    ).toEqual([]);
+  },
+);
+
+const webSearch = {
+  tool: 'WebSearch',
+  input: {
+    query: modelScript([
+      {
+        usage: { input_tokens: 50, output_tokens: 5, server_tool_use: { web_search_requests: 3 } },
+      },
+      { text: 'Found.' },
+    ]),
+  },
+};
+
+test(
+  'the agent searches the web at the cost of each search, if the policy is open, and not otherwise',
+  patiently,
+  async () => {
+    const flowId = await openFlow();
+    const [open, closed] = await Promise.all([searchIn(flowId), searchIn(service.flowId)]);
+    // $0.03 for the searches; the tokens are 50 × $4 and 5 × $20 per million.
+    const searches = [{ model: 'claude-opus-5-5', searches: 3, nanos: 30_300_000 }];
+    expect(open).toEqual({ isOffered: true, searches });
+    expect(closed).toEqual({ isOffered: false, searches: [] });
+  },
+);
+
+/** Whether the agent may search, and its searches in the ledger. */
+async function searchIn(flowId: string) {
+  const prompt = modelScript([webSearch, { text: 'Done.' }]);
+  const body = { prompt, model: 'claude-opus-5-5' };
+  const { data } = await service.call<RunRecord>('POST', `/flows/${flowId}/runs`, { body });
+  expect(await service.untilEnded(data.runId, 150_000)).toMatchObject({ result: 'Done.' });
+  const events = await collect(service.stream(data.runId));
+  const init = events.find(({ event, data: line }) => event === 'system' && /"init"/.test(line));
+  const { tools } = JSON.parse(init?.data ?? '{}') as { tools: string[] };
+  const text = `select model, web_searches::int as searches, cost_nanos::bigint as nanos
+    from model_calls where run_id = $1 and web_searches > 0`;
+  const { rows } = await service.database.pool.query(text, [data.runId]);
+  return { isOffered: tools.includes('WebSearch'), searches: rows };
+}
+
+async function openFlow(): Promise<string> {
+  const { database, projectId, encryptionKey } = service;
+  const flows = createFlowStore(database.pool, createSealer(encryptionKey));
+  const network = { policy: 'open' as const, allowedHosts: [] };
+  return (await flows.create({ projectId, name: 'Open', network })).flowId;
+}
 
 const hook = { type: 'command', command: 'echo "a hook ran" >> /workspace/seen' };
 /** Settings that take effect while the agent runs. No server listens at the address. */
