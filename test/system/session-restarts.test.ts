@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { openConversation } from '../support/conversation.ts';
-import { running } from '../support/prompts.ts';
+import { running, saying, scriptForBoth } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
+import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
+import { collect, payload } from '../support/stream-story.ts';
 
 const patiently = { timeout: 180_000 };
 
@@ -43,4 +45,50 @@ describe.each(['scripted', 'real'] as const)('a session of the %s agent', patien
       await endSession(service, chat);
     },
   );
+
+  it('is shown with each message and answer once by a client that replaces a lost attempt', async () => {
+    const chat = await openConversation(service);
+    const texts = [saying('Before.'), halfTwice, saying('After.')];
+    const sent: string[] = [];
+    for (const text of texts) sent.push(await chat.send(text));
+    await chat.until(({ event, data }) => event === 'filetree' && /"once"/.test(data));
+    const own = (await service.sandboxes.list()).find(({ runId }) => runId === chat.runId);
+    await service.sandboxes.signal(own?.containerId ?? '', 'SIGKILL');
+    expect(await chat.turn(sent[2] ?? '')).toMatchObject({ exitCode: 0, texts: ['After.'] });
+    const [before, half, after] = sent.map((messageId, n) => ({ messageId, text: texts[n] }));
+    const announced = [before, half, { ...half, attempt: 2 }, after];
+    expect(chat.named('user_message').map(payload)).toEqual(announced);
+    const answers = [['Before.'], ['Half.', 'Done.'], ['After.']];
+    const shown = [before, half, after].map((message, n) => ({ ...message, answers: answers[n] }));
+    expect(shownBy(chat.events)).toEqual(shown);
+    await endSession(service, chat);
+    expect(shownBy(await collect(service.stream(chat.runId)))).toEqual(shown);
+  });
 });
+
+const stuckOnce = 'test -e once || { touch once; sleep 600; }';
+const halfTwice = scriptForBoth(
+  [{ say: 'Half.' }, { shell: stuckOnce }, { say: 'Done.' }],
+  [{ text: 'Half.' }, { tool: 'Bash', input: { command: stuckOnce } }, { text: 'Done.' }],
+);
+
+interface ShownMessage {
+  messageId: string;
+  text: string;
+  answers: string[];
+}
+
+/** What a client shows that follows the documented rule for an interrupted turn. */
+function shownBy(events: SentEvent[]): ShownMessage[] {
+  return events.reduce<ShownMessage[]>((shown, { event, data }) => {
+    if (event === 'user_message') {
+      const { messageId, text } = JSON.parse(data) as ShownMessage;
+      const first = shown.findIndex((each) => each.messageId === messageId);
+      const earlier = first === -1 ? shown : shown.slice(0, first);
+      return [...earlier, { messageId, text, answers: [] }];
+    }
+    if (event === 'chat_output')
+      shown.at(-1)?.answers.push((JSON.parse(data) as { text: string }).text);
+    return shown;
+  }, []);
+}
