@@ -20,7 +20,7 @@ export const burst: Scenario = {
       goal: 0.6,
     },
   ],
-  iterations: 5,
+  iterations: 10,
   warmUps: 1,
   async open() {
     const service = await startBenchService({ agent: 'real' });
