@@ -3,10 +3,10 @@ import type { ContainerState } from './container/container-state.ts';
 import { type CreateDeps, type Created, ensureCreated } from './container/ensure-created.ts';
 import { inspect } from './container/inspect.ts';
 import { type ListedSandbox, list } from './container/list.ts';
+import { pause, unpause, unpauseIfGvisor } from './container/pause.ts';
 import { remove } from './container/remove.ts';
 import type { SandboxSpec } from './container/sandbox-spec.ts';
 import { transition } from './container/transition.ts';
-import { unpause, unpauseIfGvisor } from './container/unpause-gvisor.ts';
 import { type ExitHint, type Watch, watchExits } from './container/watch-exits.ts';
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
@@ -71,13 +71,7 @@ async function signal(engine: Engine, containerId: string, name: string): Promis
 
 function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'setCpus'> {
   return {
-    pause: (containerId) =>
-      transition(engine, {
-        what: 'pause',
-        containerId,
-        act: (container, abortSignal) => container.pause({ abortSignal }),
-        acceptable: ['paused', 'created', 'exited', 'missing'],
-      }),
+    pause: (containerId) => pause(engine, containerId),
     unpause: (containerId) => unpause(engine, containerId),
     setCpus: async (containerId, cpus) => {
       const update = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { limits } from '../../../core/limits.ts';
 import { DockerError } from '../docker-error.ts';
 import type { Engine } from '../engine.ts';
+import { unpauseIfGvisor } from './pause.ts';
 import { transition } from './transition.ts';
-import { unpauseIfGvisor } from './unpause-gvisor.ts';
 
 const pollMs = 50;
 

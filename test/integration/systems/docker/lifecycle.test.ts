@@ -114,6 +114,18 @@ test('pause and unpause are idempotent', async () => {
   expect(await statusOf(run.containerId)).toBe('running');
 });
 
+test('pauses a slow container whose processes start others all the time', async () => {
+  const starting = '(while :; do /bin/true; done) &';
+  const run = await fixture.run(spec(), shell(`echo up; ${starting.repeat(8)} wait`));
+  await run.untilOut('up');
+  await sandboxes.setCpus(run.containerId, 0.2);
+  for (let n = 0; n < 40; n += 1) {
+    await sandboxes.pause(run.containerId);
+    expect(await statusOf(run.containerId)).toBe('paused');
+    await sandboxes.unpause(run.containerId);
+  }
+});
+
 test('removes running and missing containers, ten at once', async () => {
   const run = await fixture.run(spec(), shell('sleep 60'));
   const { containerId } = run;
