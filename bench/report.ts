@@ -50,7 +50,7 @@ function section(results: Results, chart: string): string {
   writeFileSync(join(resultsFolder, chart), chartOf(rows));
   const { environment, at } = results;
   return [
-    `## ${environment['runtime']}, Temporal on ${environment['temporalStore']}\n`,
+    `## ${kindOf(results)}\n`,
     `Started ${at.slice(0, 16).replace('T', ' ')} UTC. A ratio in bold misses its goal.\n`,
     `![Ratios](${chart})\n`,
     `${markdownTable(rows)}\n`,

@@ -67,14 +67,19 @@ export function latestResults(folder: string = resultsFolder): Results[] {
 }
 
 /** Only runs of the same kind are compared with each other and with gates. */
-export function kindOf({ environment }: Pick<Results, 'environment'>): string {
-  const { runtime = '', temporalStore = '', cores = '' } = environment;
-  return `${runtime}, ${cores} cores, Temporal on ${temporalStore}`;
+export function kindOf(results: Pick<Results, 'environment' | 'scenarios'>): string {
+  const { runtime = '', temporalStore = '', cores = '' } = results.environment;
+  const kind = `${runtime}, ${cores} cores, Temporal on ${temporalStore}`;
+  return isAgainstPeers(results) ? `${kind}, against peers` : kind;
 }
 
-function isUsual({ environment }: Results): boolean {
-  return environment['runtime'] === 'runc' && environment['temporalStore'] === 'sqlite';
+function isUsual(results: Results): boolean {
+  const { runtime, temporalStore } = results.environment;
+  return runtime === 'runc' && temporalStore === 'sqlite' && !isAgainstPeers(results);
 }
+
+const isAgainstPeers = ({ scenarios: [first] }: Pick<Results, 'scenarios'>): boolean =>
+  first?.id === 'peers';
 
 /** The gates by kind of run. */
 export function readGates(): Record<string, Gates> {
@@ -82,7 +87,7 @@ export function readGates(): Record<string, Gates> {
 }
 
 /** None for a kind of run that has set no gates. */
-export function gatesOf(results: Pick<Results, 'environment'>): Gates {
+export function gatesOf(results: Pick<Results, 'environment' | 'scenarios'>): Gates {
   return readGates()[kindOf(results)] ?? {};
 }
 

@@ -27,6 +27,7 @@ function resultsOf(ratios: number[], more: Partial<Results> = {}): Results {
 
 const winning = resultsOf([1.05, 1.06, 1.07]);
 const losing = resultsOf([1.15, 1.2, 1.25]);
+const againstPeers = winning.scenarios.map((scenario) => ({ ...scenario, id: 'peers' }));
 
 describe('a report', () => {
   test('shows the ratio first, then milliseconds, goal, gate and verdict', () => {
@@ -73,10 +74,12 @@ describe('a report', () => {
 });
 
 test('gates hold for the runtime, the cores and the store of Temporal that set them', () => {
-  expect(gatesOf({ environment })).not.toEqual({});
-  expect(gatesOf({ environment: { ...environment, cores: 64 } })).toEqual({});
-  expect(gatesOf({ environment: { ...environment, runtime: 'other' } })).toEqual({});
-  expect(gatesOf({ environment: { ...environment, temporalStore: 'other' } })).toEqual({});
+  const gatesIn = (other: Partial<Results['environment']>) =>
+    gatesOf({ environment: { ...environment, ...other }, scenarios: [] });
+  expect(gatesIn({})).not.toEqual({});
+  expect(gatesIn({ cores: 64 })).toEqual({});
+  expect(gatesIn({ runtime: 'other' })).toEqual({});
+  expect(gatesIn({ temporalStore: 'other' })).toEqual({});
 });
 
 test('results are read as they were written', () => {
@@ -87,7 +90,7 @@ test('results are read as they were written', () => {
   expect(readResults(file)).toEqual(losing);
 });
 
-test('the newest published run of each environment is reported, runc first', () => {
+test('the newest published run of each environment is reported, runc first, peers apart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const write = (name: string, more: Partial<Results>) =>
@@ -96,7 +99,9 @@ test('the newest published run of each environment is reported, runc first', () 
   write('b', { at: '2026-11-01' });
   write('c', { at: '2026-11-04', environment: { ...environment, runtime: 'runsc' } });
   write('d', { at: '2026-11-05', plantedDelayMs: 20 });
-  expect(latestResults(folder).map(({ at }) => at)).toEqual(['2026-11-03', '2026-11-04']);
+  write('e', { at: '2026-11-06', scenarios: againstPeers });
+  const at = latestResults(folder).map((results) => results.at);
+  expect(at).toEqual(['2026-11-03', '2026-11-06', '2026-11-04']);
   expect(latestResults(join(folder, 'missing'))).toEqual([]);
 });
 
