@@ -5,6 +5,7 @@ import type { ActivityDeps } from '../activities/index.ts';
 import { dayOf } from '../core/agent/usage.ts';
 import type { LedgerEntry } from '../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList, plainModelName } from '../core/metering/model-prices.ts';
+import type { ModelErrorType } from '../core/model/model-error-type.ts';
 import type { WebhookOutcome } from '../core/webhook.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { PublishOutcome } from '../systems/redis/frame-publisher.ts';
@@ -48,6 +49,7 @@ export function sandboxObserver(
       const isKnown = findPrice(name, { prices, day }) !== null;
       metrics.modelCall(call, isKnown ? name : 'other');
     },
+    onModelCallRefused: metrics.modelCallRefused,
   };
 }
 
@@ -74,6 +76,7 @@ interface WorkerMetrics {
   sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
   modelCall(call: LedgerEntry, modelLabel: string): void;
+  modelCallRefused(reason: ModelErrorType): void;
 }
 
 export const noopMetrics: WorkerMetrics = {
@@ -85,4 +88,5 @@ export const noopMetrics: WorkerMetrics = {
   sandboxStart: () => undefined,
   webhookAttempt: () => undefined,
   modelCall: () => undefined,
+  modelCallRefused: () => undefined,
 };

@@ -1,6 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { usdOf } from '../../core/metering/call-cost.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
+import { type ModelErrorType, modelErrorTypes } from '../../core/model/model-error-type.ts';
+import { createLabeledCounter } from './labeled-counter.ts';
 import { runSeconds } from './process-metrics.ts';
 
 /** Model calls, counted by the host whose gateway made them. */
@@ -25,7 +27,14 @@ export function createModelMetrics(registry: Registry) {
     labelNames: ['model'],
     registers,
   });
+  const refused = createLabeledCounter(registry, {
+    name: 'flowrun_model_calls_refused_total',
+    help: 'Model calls that the gateway did not forward, by type of the error.',
+    label: 'reason',
+    values: modelErrorTypes,
+  });
   return {
+    modelCallRefused: (reason: ModelErrorType): void => refused.inc({ reason }),
     modelCall(call: LedgerEntry, model: string): void {
       const tookMs = call.endedAt.getTime() - call.startedAt.getTime();
       durations.observe({ model, outcome: outcomeOf(call) }, tookMs / 1_000);

@@ -66,7 +66,9 @@ async function makeRuns(): Promise<void> {
 async function makeSession(): Promise<void> {
   const chat = await openConversation(service);
   sessionRunId = chat.runId;
-  await chat.say(script([{ say: 'One' }]));
+  const body = { model: 'of-no-flow', max_tokens: 1, messages: [] };
+  const url = '{{ANTHROPIC_BASE_URL}}/v1/messages';
+  await chat.say(script([{ http: { url, method: 'POST', body } }, { say: 'One' }]));
   await vi.waitFor(() => expect(eventsOf(sessionRunId)).toContain('session_asleep'), patiently);
   await chat.say(script([{ say: 'Two' }]));
 }
@@ -120,6 +122,7 @@ describe('the metrics', () => {
       ['flowrun_message_queue_seconds_count', 2],
       ['flowrun_sandbox_start_seconds_count{outcome="started"}', 3],
       ['flowrun_model_call_seconds_count{model="claude-opus-5-5",outcome="answered"}', 1],
+      ['flowrun_model_calls_refused_total{reason="permission_error"}', 1],
       ['flowrun_webhook_attempt_seconds_count{outcome="delivered"}', 1],
       ['flowrun_hosts{state="live"}', 1],
       ['flowrun_runs{state="awake"}', 1],

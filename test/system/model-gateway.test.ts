@@ -56,7 +56,7 @@ test(
     expect(await linesOf(runId, 'counted')).toEqual(['pixel.png']);
     const requests = JSON.stringify(service.model.requests().map(({ body }) => body));
     expect(requests).toContain('"source":{"type":"base64"');
-    expect(service.worker.log()).not.toMatch(/model_request_refused|beta_flag_removed/);
+    expect(service.worker.log()).not.toMatch(/model_call_refused|beta_flag_removed/);
   },
 );
 
@@ -99,7 +99,7 @@ test(
       .filter(({ body }) => JSON.stringify(body).endsWith('{"user_id":"sent by curl"}}'));
     expect(received.map(({ body }) => body)).toEqual([permitted]);
     expect(received[0]?.headers).not.toHaveProperty('anthropic-beta');
-    const logged = service.worker.log().match(/"(?:model_request_refused|beta_flag_removed)"/g);
+    const logged = service.worker.log().match(/"(?:model_call_refused|beta_flag_removed)"/g);
     expect(logged?.length).toBe(5); // each field once, and the flag
   },
 );

@@ -70,10 +70,9 @@ export function createEgress(deps: EgressDeps): Egress {
       isBlocked = false;
     },
     async listen(socketPath, handlers) {
-      const { logger, projectModel, mayUseHostModel, meter } = handlers;
+      const { logger } = handlers;
       const onDenied = createDenialLog(handlers);
-      const { policy } = handlers.policy;
-      const model = gateway.forRun({ logger, policy, projectModel, mayUseHostModel, meter });
+      const model = gateway.forRun({ ...handlers, policy: handlers.policy.policy });
       const proxy = createConnectProxy({
         policy: handlers.policy,
         exceptions: deps.allowPrivate,

@@ -14,7 +14,6 @@ import type { RetryPolicy } from '../../lib/async/retry.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { CallMeter, UnmeteredCall } from '../egress/model/call-meter.ts';
 import { type RefusedCall, refused } from '../egress/model/model-api-error.ts';
-import { createRefusedCallLog } from '../egress/model/refusal-log.ts';
 import { type CallJournal, type OpenCall, openCallJournal } from './call-journal.ts';
 import {
   type CallLimits,
@@ -90,7 +89,10 @@ function createRunMeter(
   /** The nano-dollars that each open call has reserved. */
   const open = new Map<string, number>();
   const exceeded = createDeferred<ExceededLimit>();
-  const refuse = createRefuser(logger, exceeded.resolve);
+  const refuse = ({ error, exceeded: limit }: Refusal): RefusedCall => {
+    if (limit !== null) exceeded.resolve(limit);
+    return refused(error);
+  };
   const ended = createNotifier();
   const closing = new AbortController();
   let messageId: string | null = null;
@@ -160,16 +162,6 @@ const freeCall = {
   outcome: 'opened',
   call: { answered: () => undefined, read: () => undefined, end: () => undefined },
 } as const;
-
-/** Logs refusals, and reports the limit that ends the run. */
-function createRefuser(logger: Logger, onExceeded: (limit: ExceededLimit) => void) {
-  const log = createRefusedCallLog(logger);
-  return ({ error, exceeded }: Refusal): RefusedCall => {
-    if (exceeded !== null) onExceeded(exceeded);
-    log(error);
-    return refused(error);
-  };
-}
 
 /** One log line and one metric per call. */
 function report({ onModelCall }: MeterDeps, logger: Logger, call: LedgerEntry): void {

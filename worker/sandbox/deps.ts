@@ -3,6 +3,7 @@ import type { HostModel } from '../../core/hosts/host-model.ts';
 import { limits } from '../../core/limits.ts';
 import type { LedgerEntry } from '../../core/metering/ledger-entry.ts';
 import type { PriceList } from '../../core/metering/model-prices.ts';
+import type { ModelErrorType } from '../../core/model/model-error-type.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { FlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
@@ -27,6 +28,8 @@ export interface SandboxObserver {
   onBatchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   /** Called once per model call, when it has ended. */
   onModelCall(call: LedgerEntry): void;
+  /** Called once per model call that the gateway does not forward. */
+  onModelCallRefused(reason: ModelErrorType): void;
 }
 
 /** What the modules of one sandbox use of the process. */

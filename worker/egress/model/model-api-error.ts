@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ModelErrorType } from '../../../core/model/model-error-type.ts';
 
 /** An error in the format of the model API. */
 export interface ModelApiError {
   status: number;
-  type: string;
+  type: ModelErrorType;
   message: string;
+  /** The field of the request that is not permitted. Only for the log: the message names it. */
+  field?: string;
 }
 
 /** A call that is not forwarded. The agent receives the error. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher } from 'undici';
 import type { NetworkPolicy } from '../../../core/flows/flow.ts';
+import type { ModelErrorType } from '../../../core/model/model-error-type.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
 import type { ModelUpstream } from '../../../core/model/model-upstream.ts';
 import { createHostMemory, type RunMemory } from './body-memory.ts';
@@ -30,6 +31,8 @@ export interface ModelRun {
   meter: CallMeter;
   /** Whether the host's model may answer. */
   mayUseHostModel(): Promise<boolean>;
+  /** Called for each call that is not forwarded. */
+  onModelCallRefused(reason: ModelErrorType): void;
 }
 
 export type ProjectModelSource = () => Promise<ModelUpstream | null>;
@@ -61,6 +64,7 @@ export function createGateway(hostUpstream: ModelUpstream | null): Gateway {
       reading: { ...run, log: createRefusalLog(run.logger), pace: createLargeBodyPacer() },
       memory: hostMemory.forRun(),
       meter: run.meter,
+      onModelCallRefused: run.onModelCallRefused,
       async findUpstream() {
         const own = await run.projectModel();
         const upstream = own ?? ((await run.mayUseHostModel()) ? hostUpstream : null);
@@ -82,24 +86,29 @@ interface RunCalls {
   reading: ReadingContext;
   memory: RunMemory;
   meter: CallMeter;
+  onModelCallRefused: ModelRun['onModelCallRefused'];
   /** Null if neither the project nor the host has a model. */
   findUpstream(): Promise<RunUpstream | null>;
 }
 
-function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): ModelProxy {
+function createModelProxy({ reading, memory, meter, ...run }: RunCalls): ModelProxy {
   let calls = 0;
   return async (request, response, path) => {
-    if (calls >= modelLimits.concurrentCallsMax) {
-      return refuseCall(request, response, overloaded('too many concurrent model calls'));
-    }
+    const refuse = (error: ModelApiError): void => {
+      reading.log.call(error);
+      run.onModelCallRefused(error.type);
+      refuseCall(request, response, error);
+    };
+    if (calls >= modelLimits.concurrentCallsMax) return refuse(tooManyAtOnce);
     const callMemory = memory.forCall();
+    let isMetered = false;
     calls += 1;
     try {
       const read = await readCall({ request, path, memory: callMemory }, reading);
-      if (read.outcome === 'refused') return refuseCall(request, response, read.error);
+      if (read.outcome === 'refused') return refuse(read.error);
       const { call } = read;
-      const upstream = await findUpstream();
-      if (upstream === null) return refuseCall(request, response, noModel);
+      const upstream = await run.findUpstream();
+      if (upstream === null) return refuse(noModel);
       if (response.destroyed) return;
       const opened = await meter.open({
         ...call,
@@ -107,11 +116,13 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
         bytes: Buffer.byteLength(call.body),
         countTokens: () => countTokens(upstream, call),
       });
-      if (opened.outcome === 'refused') return refuseCall(request, response, opened.error);
+      if (opened.outcome === 'refused') return refuse(opened.error);
+      isMetered = true;
       if (response.destroyed) return opened.call.end('failed');
       await forwardCall(upstream, call, { response, metered: opened.call });
     } catch {
-      answerError(response, upstreamUnavailable);
+      if (isMetered || response.destroyed) answerError(response, upstreamUnavailable);
+      else refuse(upstreamUnavailable);
     } finally {
       calls -= 1;
       callMemory.free();
@@ -119,6 +130,7 @@ function createModelProxy({ reading, memory, meter, findUpstream }: RunCalls): M
   };
 }
 
+const tooManyAtOnce = overloaded('too many concurrent model calls');
 const noModel: ModelApiError = {
   status: 403,
   type: 'permission_error',

@@ -47,14 +47,14 @@ type CallContent = Pick<ModelCall, 'request' | 'body'>;
 
 function contentOf(
   bytes: Buffer,
-  { policy, log }: ReadingContext,
+  { policy }: ReadingContext,
 ): { outcome: 'read'; content: CallContent } | RefusedCall {
   const parsed = parseCallBody(bytes);
   if (parsed.outcome === 'refused') return parsed;
   const read = readModelRequest(parsed.value, policy);
   if (read.outcome === 'refused') {
-    log.field(read.refusal.field);
-    return refused(invalidRequest(read.refusal.message));
+    const { field, message } = read.refusal;
+    return refused({ ...invalidRequest(message), field });
   }
   const { request } = read;
   return { outcome: 'read', content: { request, body: JSON.stringify(request.fields) } };

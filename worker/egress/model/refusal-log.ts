@@ -2,39 +2,36 @@ import type { Logger } from 'pino';
 import type { ModelApiError } from './model-api-error.ts';
 
 export interface RefusalLog {
-  /** A field of a refused request. */
-  field(field: string): void;
+  /** A call that was not forwarded. */
+  call(error: ModelApiError): void;
   /** The beta flags that were removed from a request. */
   flags(flags: readonly string[]): void;
 }
 
-const requestLinesMax = 50;
-const callLinesMax = 20;
+const linesMax = 50;
 const flagMaxChars = 100;
 
-/** What the network policy forbids: one log line per field and per flag. */
+/**
+ * What is refused to a sandbox: one log line per reason or field, and one per flag. The metric
+ * counts every refused call.
+ */
 export function createRefusalLog(logger: Pick<Logger, 'info'>): RefusalLog {
-  const isNew = createNoveltyCheck(requestLinesMax);
+  const isNewReason = createNoveltyCheck(linesMax);
+  const isNewFlag = createNoveltyCheck(linesMax);
   return {
-    field(path) {
+    call({ status, message, field }) {
       // Fields of the same kind differ by their indexes.
-      const field = path.replaceAll(/\.\d+(?=\.|$)/g, '.*');
-      if (isNew(field)) logger.info({ field }, 'model_request_refused');
+      const kind = field?.replaceAll(/\.\d+(?=\.|$)/g, '.*');
+      if (!isNewReason(kind ?? message)) return;
+      const reason = kind === undefined ? { reason: message } : { field: kind };
+      logger.info({ status, ...reason }, 'model_call_refused');
     },
     flags(flags) {
       for (const each of flags) {
         const betaFlag = each.slice(0, flagMaxChars);
-        if (isNew(`anthropic-beta: ${betaFlag}`)) logger.info({ betaFlag }, 'beta_flag_removed');
+        if (isNewFlag(betaFlag)) logger.info({ betaFlag }, 'beta_flag_removed');
       }
     },
-  };
-}
-
-/** What the limits of a run forbid: one log line per reason. */
-export function createRefusedCallLog(logger: Pick<Logger, 'info'>): (error: ModelApiError) => void {
-  const isNew = createNoveltyCheck(callLinesMax);
-  return ({ status, message }) => {
-    if (isNew(message)) logger.info({ status, reason: message }, 'model_call_refused');
   };
 }
 

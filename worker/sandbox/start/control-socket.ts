@@ -60,6 +60,7 @@ export async function openControlSocket(
     projectModel: projectModelSource(deps, plan.run.projectId),
     meter,
     mayUseHostModel: hostModelAccess(deps, ref.runId),
+    onModelCallRefused: deps.onModelCallRefused,
     nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
     exited: () => onExitHint(),
     onDenied: (denial) => void denials.set(`${denial.host}:${denial.port}`, denial),

@@ -14,12 +14,13 @@ const call = {
 test('count calls, tokens and dollars by model', async () => {
   const registry = new Registry();
   const metrics = { ...noopMetrics, ...createModelMetrics(registry) };
-  const { onModelCall: observe } = sandboxObserver({ metrics }, {});
+  const { onModelCall: observe, onModelCallRefused } = sandboxObserver({ metrics }, {});
   observe(call);
   observe({ ...call, status: 529, tokens: noTokens, costNanos: 0 });
   observe({ ...call, status: null, isCutOff: true, tokens: noTokens, costNanos: 0 });
   observe({ ...call, isCutOff: true });
   observe({ ...call, model: 'chosen-by-an-agent', costNanos: null });
+  onModelCallRefused('billing_error');
   const lines = (await registry.metrics()).split('\n');
   const model = 'model="claude-opus-4-1"';
   for (const outcome of ['answered', 'rejected', 'failed', 'cut_off']) {
@@ -28,5 +29,7 @@ test('count calls, tokens and dollars by model', async () => {
   expect(lines).toContain('flowrun_model_call_seconds_count{model="other",outcome="answered"} 1');
   expect(lines).toContain(`flowrun_model_tokens_total{${model},kind="output"} 40`);
   expect(lines).toContain(`flowrun_model_cost_dollars_total{${model}} 5`);
+  expect(lines).toContain('flowrun_model_calls_refused_total{reason="billing_error"} 1');
+  expect(lines).toContain('flowrun_model_calls_refused_total{reason="permission_error"} 0');
   expect(lines.filter((line) => line.includes('chosen-by-an-agent'))).toEqual([]);
 });

@@ -42,6 +42,7 @@ export async function serveRun({
     projectModel: () => Promise.resolve(null),
     meter: { open: async () => ({ outcome: 'opened', call: unmeteredCall }) },
     mayUseHostModel: () => Promise.resolve(true),
+    onModelCallRefused: () => undefined,
     config: () => Promise.resolve(null),
     acknowledge: () => Promise.resolve(true),
     nextMessage: () => Promise.resolve({ kind: 'none' }),

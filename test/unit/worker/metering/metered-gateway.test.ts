@@ -86,6 +86,28 @@ test('counting tokens is not metered', async () => {
   expect(recorded).toEqual([]);
 });
 
+test('a refused call has a metric, each reason a log line, and the ledger has nothing', async () => {
+  const { socketPath, refused, logged, recorded, model } = await startGateway({ maxTurns: 1 });
+  const call = callOf(said);
+  const forbidden = callOf(said, { mcp_servers: [] });
+  const refusals: [reason: string, call: object][] = [
+    ['invalid_request_error', forbidden],
+    ['invalid_request_error', forbidden],
+    ['not_found_error', { ...call, path: '/model/v1/messages/batches' }],
+    ['invalid_request_error', { ...call, method: 'PUT' }],
+    ['permission_error', callOf(said, { model: 'claude-sonnet-5-5' })],
+  ];
+  for (const [, each] of refusals) await callSocket(socketPath, { ...call, ...each });
+  expect(refused).toEqual(refusals.map(([reason]) => reason));
+  expect(logged).toMatchObject([
+    { msg: 'model_call_refused', status: 400, field: 'mcp_servers' },
+    { msg: 'model_call_refused', status: 404, reason: expect.any(String) },
+    { msg: 'model_call_refused', status: 405, reason: expect.any(String) },
+    { msg: 'model_call_refused', status: 403, reason: expect.stringContaining('sonnet') },
+  ]);
+  expect([recorded, model.requests()]).toEqual([[], []]);
+});
+
 test('counting tokens is refused for a model that the run may not call', async () => {
   const { socketPath, logged } = await startGateway();
   const call = callOf(said, { model: 'claude-sonnet-5-5' });

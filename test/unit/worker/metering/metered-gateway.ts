@@ -1,5 +1,6 @@
 // The gateway of a run with a stand-in for the model API, and calls to it.
 
+import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { noTokens } from '../../../../core/metering/token-counts.ts';
 import { type OfflineModel, startOfflineModel } from '../../../../offline-model/server.ts';
@@ -23,8 +24,17 @@ export async function startGateway(
   const model = await startModel();
   const run = await meteredRun(options);
   const deps = { modelUpstream: { apiKey: 'operator-key', baseUrl: model.url, ...upstream } };
-  const { socketPath, close } = await serveRun({ deps, handlers: { meter: run.meter } });
-  return { ...run, model, socketPath, close };
+  const refused: string[] = [];
+  const write = (line: string) => void run.logged.push(JSON.parse(line) as Record<string, unknown>);
+  const handlers = {
+    meter: run.meter,
+    logger: pino({}, { write }),
+    policy: { policy: 'none' as const, hosts: [] },
+    onModelCallRefused: (reason: string) => void refused.push(reason),
+  };
+  const { socketPath, close } = await serveRun({ deps, handlers });
+  /** `refused`: the reasons of the calls that were not forwarded, one per call. */
+  return { ...run, model, refused, socketPath, close };
 }
 
 export const user = (content: unknown) => ({ role: 'user', content });
