@@ -196,6 +196,11 @@ export const limits = {
     /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long the upload of a large blob may wait. */
     timeoutMs: 5 * minuteMs,
   },
+  transcript: {
+    /** More small segments in a row are stored again as one. */
+    smallSegmentsMax: 32,
+    largeSegmentBytes: 1 * miB,
+  },
   postgres: {
     /** By default, of one API process or one worker. */
     connections: 20,

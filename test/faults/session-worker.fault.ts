@@ -64,7 +64,8 @@ async function recordsOfSecond(runId: string) {
             (select md5(string_agg(f::text, '' order by seq)) from frames f where run_id = $1),
             ${texts('sessions')} as session, ${texts('session_messages')} as messages,
             ${texts('run_files')} as files, ${texts('run_links')} as links,
-            ${texts('run_folders')} as folders, ${texts('session_transcripts')} as transcripts
+            ${texts('run_folders')} as folders, ${texts('session_transcripts')} as transcripts,
+            ${texts('transcript_segments')} as segments
      from run_logs l join runs r on r.id = l.run_id where r.id = $1`,
     [runId],
   );

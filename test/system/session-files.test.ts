@@ -113,6 +113,31 @@ describe('a working directory', patiently, () => {
   });
 });
 
+describe('a conversation that grows', patiently, () => {
+  it('is stored about once, and continues after a sleep as it was, byte for byte', async () => {
+    const chat = await openConversation(service);
+    const storedBytes = async () => {
+      const sum = 'select coalesce(sum(size), 0)::float8 as bytes from blobs';
+      return (await service.database.pool.query<{ bytes: number }>(sum)).rows[0]?.bytes ?? 0;
+    };
+    const talk = `$CLAUDE_CONFIG_DIR/projects/-workspace/${chat.runId}.jsonl`;
+    const grow = `(head -c 1M /dev/urandom | base64 -w 0; echo) >> ${talk}`;
+    const before = await storedBytes();
+    for (let turn = 0; turn < 8; turn += 1) await chat.say(script([{ shell: grow }]));
+    await untilAsleep(service, chat);
+    const grown = (await storedBytes()) - before;
+    expect(grown / (8 * 1.34 * 1024 ** 2)).toBeGreaterThan(0.9);
+    expect(grown / (8 * 1.34 * 1024 ** 2)).toBeLessThan(1.1);
+
+    await chat.say(script([{ shell: `cp ${talk} copy` }]));
+    await untilAsleep(service, chat);
+    const compare = `head -c "$(stat -c %s copy)" ${talk} | cmp - copy && echo same > seen`;
+    await chat.say(script([{ shell: compare }]));
+    expect(await download(chat, 'seen')).toBe('same\n');
+    await endSession(service, chat);
+  });
+});
+
 /** A process that is killed leaves the file of its socket. */
 const leaveSocket = `node -e 'require("net").createServer().listen("socket", () =>
   process.kill(process.pid, "SIGKILL"))'`;

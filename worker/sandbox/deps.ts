@@ -63,7 +63,7 @@ export interface SandboxDeps extends SandboxObserver {
     | 'releaseSandbox'
     | 'hasWork'
     | 'listTranscript'
-    | 'clock'
+    | 'beginSave'
     | 'saveState'
     | 'pendingFiles'
     | 'markFilesWritten'

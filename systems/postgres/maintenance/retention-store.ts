@@ -193,7 +193,7 @@ export const isCollectable = `
   and not exists (select from input_files f where f.sha256 = b.sha256)
   and not exists (select from message_files f where f.sha256 = b.sha256)
   and not exists (select from flow_files f where f.sha256 = b.sha256)
-  and not exists (select from session_transcripts f where f.sha256 = b.sha256)`;
+  and not exists (select from transcript_segments s where s.sha256 = b.sha256)`;
 
 interface CheckedBlob {
   sha256: string;

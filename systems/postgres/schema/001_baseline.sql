@@ -601,13 +601,27 @@ create index message_files_of_blob on message_files (sha256);
 create table session_transcripts (
   run_id uuid not null references sessions,
   path text collate "C" not null,
-  sha256 bytea not null references blobs,
+  -- of the whole content, which is not a blob: it is stored in segments
+  sha256 bytea not null check (length(sha256) = 32),
   size bigint not null,
   mode integer not null,
   modified_at timestamptz not null,
   primary key (run_id, path)
 );
-create index session_transcripts_of_blob on session_transcripts (sha256);
+
+-- The content of a transcript, in order: what each save added to it. A save that finds other
+-- content before its end replaces the segments.
+create table transcript_segments (
+  run_id uuid not null,
+  path text collate "C" not null,
+  -- the position of the first byte
+  at bigint not null,
+  sha256 bytea not null references blobs,
+  size bigint not null check (size > 0),
+  primary key (run_id, path, at),
+  foreign key (run_id, path) references session_transcripts on delete cascade
+);
+create index transcript_segments_of_blob on transcript_segments (sha256);
 
 -- Requests of API processes to the host of a run. A row is deleted when its answer has been read,
 -- or when it expires.

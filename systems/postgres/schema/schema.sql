@@ -437,7 +437,8 @@ CREATE TABLE public.session_transcripts (
     sha256 bytea NOT NULL,
     size bigint NOT NULL,
     mode integer NOT NULL,
-    modified_at timestamp with time zone NOT NULL
+    modified_at timestamp with time zone NOT NULL,
+    CONSTRAINT session_transcripts_sha256_check CHECK ((length(sha256) = 32))
 );
 
 CREATE TABLE public.sessions (
@@ -468,6 +469,15 @@ CREATE TABLE public.temporal_identity (
     CONSTRAINT temporal_identity_check CHECK (((namespace_id IS NULL) = (namespace IS NULL))),
     CONSTRAINT temporal_identity_check1 CHECK (((missing_since IS NULL) = (missing_seen_at IS NULL))),
     CONSTRAINT temporal_identity_is_only_check CHECK (is_only)
+);
+
+CREATE TABLE public.transcript_segments (
+    run_id uuid NOT NULL,
+    path text NOT NULL COLLATE pg_catalog."C",
+    at bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    size bigint NOT NULL,
+    CONSTRAINT transcript_segments_size_check CHECK ((size > 0))
 );
 
 CREATE TABLE public.turn_spending (
@@ -626,6 +636,9 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.temporal_identity
     ADD CONSTRAINT temporal_identity_pkey PRIMARY KEY (is_only);
 
+ALTER TABLE ONLY public.transcript_segments
+    ADD CONSTRAINT transcript_segments_pkey PRIMARY KEY (run_id, path, at);
+
 ALTER TABLE ONLY public.turn_spending
     ADD CONSTRAINT turn_spending_pkey PRIMARY KEY (turn_id, day);
 
@@ -706,9 +719,9 @@ CREATE INDEX session_messages_left ON public.session_messages USING btree (run_i
 
 CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree (created_at) WHERE ((ended_at IS NULL) AND (signalled_at IS NULL));
 
-CREATE INDEX session_transcripts_of_blob ON public.session_transcripts USING btree (sha256);
-
 CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
+
+CREATE INDEX transcript_segments_of_blob ON public.transcript_segments USING btree (sha256);
 
 CREATE INDEX turn_spending_by_day ON public.turn_spending USING btree (day);
 
@@ -798,14 +811,17 @@ ALTER TABLE ONLY public.session_messages
 ALTER TABLE ONLY public.session_transcripts
     ADD CONSTRAINT session_transcripts_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.sessions(run_id);
 
-ALTER TABLE ONLY public.session_transcripts
-    ADD CONSTRAINT session_transcripts_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
-
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.transcript_segments
+    ADD CONSTRAINT transcript_segments_run_id_path_fkey FOREIGN KEY (run_id, path) REFERENCES public.session_transcripts(run_id, path) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.transcript_segments
+    ADD CONSTRAINT transcript_segments_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
 
 ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);

@@ -1,7 +1,9 @@
 import type { Snapshot } from '../../../core/files/file-entry.ts';
+import type { Transcript } from '../../../core/sessions/transcript.ts';
 import type { Db } from '../client/pool.ts';
 import { snapshotJson } from '../files/snapshot-json.ts';
 import type { SandboxLease } from '../log/lease.ts';
+import { transcriptJson } from './transcript.ts';
 
 /** What the session's next sandbox starts with. */
 export interface SessionState {
@@ -9,12 +11,13 @@ export interface SessionState {
   at: Date;
   workspace: Snapshot;
   /** Null if the agent has no conversation. */
-  transcript: Snapshot | null;
+  transcript: Transcript | null;
 }
 
 /**
  * Replaces the state; its blobs must exist. Returns false and changes nothing if the run has a
- * later sandbox, if another host has the lease, or after retention has removed the files.
+ * later sandbox, if another host has the lease, or after retention has removed the files. Throws if
+ * another save of the transcript came between.
  */
 export async function saveState(
   db: Db,
@@ -25,7 +28,7 @@ export async function saveState(
   const { rowCount } = await db.query(text, [
     ...[runId, generation, token, at.toISOString()],
     snapshotJson(workspace),
-    transcript && snapshotJson(transcript),
+    transcript && transcriptJson(transcript),
   ]);
   return rowCount === 1;
 }

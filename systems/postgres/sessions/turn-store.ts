@@ -9,7 +9,7 @@ import type { SandboxGeneration, SandboxLease } from '../log/lease.ts';
 import { failTurn } from './fail-turn.ts';
 import { markStarted } from './mark-started.ts';
 import { type SessionState, saveState } from './save-state.ts';
-import { listTranscript } from './transcript.ts';
+import { beginSave, listTranscript } from './transcript.ts';
 import { discardFile, findPendingFiles, markFilesWritten, rejectTurn } from './turn-files.ts';
 
 type ClaimedTurn =
@@ -69,8 +69,8 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     hasWork: (runId: string) => hasWork(pool, runId),
     /** How long the session has been idle; null if it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
-    /** The time at which a snapshot begins. */
-    clock: () => readClock(pool),
+    /** When a save begins, and the transcript that it may append to. */
+    beginSave: (runId: string) => beginSave(pool, runId),
     /**
      * Stores what the session's next sandbox starts with; false if this is not its last sandbox.
      */
@@ -181,12 +181,6 @@ async function releaseSandbox(
     error,
   ]);
   return rows[0]?.gone ?? false;
-}
-
-async function readClock(db: Db): Promise<Date> {
-  const { rows } = await db.query<{ at: Date }>('select db_clock() as at');
-  if (!rows[0]) throw new Error('db_clock returned no row');
-  return rows[0].at;
 }
 
 async function hasWork(db: Db, runId: string): Promise<boolean> {

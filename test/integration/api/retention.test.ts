@@ -97,8 +97,12 @@ test('keeps files and conversation of a session for 7 days after its end, its lo
   const { runId, sessionId } = opened.json.data;
   const { sha256 } = await storeFile(runId);
   await fixture.database.pool.query(
-    `insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)
-     values ($1, 'conversation.jsonl', decode($2, 'hex'), 1, 420, db_clock())`,
+    `with transcript as (
+       insert into session_transcripts (run_id, path, sha256, size, mode, modified_at)
+       values ($1, 'conversation.jsonl', decode($2, 'hex'), 1, 420, db_clock())
+     )
+     insert into transcript_segments (run_id, path, at, sha256, size)
+     values ($1, 'conversation.jsonl', 0, decode($2, 'hex'), 1)`,
     [runId, sha256],
   );
   const ended = await call(`/api/v1/flows/${tenant.flowId}/sessions/${sessionId}`, {
@@ -113,7 +117,8 @@ test('keeps files and conversation of a session for 7 days after its end, its lo
   await sweep();
   expect((await call(`/api/v1/runs/${runId}/files`)).json.data).toEqual([]);
   const { rows } = await fixture.database.pool.query(
-    'select from session_transcripts where run_id = $1',
+    `select from session_transcripts where run_id = $1
+     union all select from transcript_segments where run_id = $1`,
     [runId],
   );
   expect(rows).toEqual([]);

@@ -5,10 +5,10 @@ import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { removeTree, type SandboxFolders } from '../sandbox-paths.ts';
 import type { Written } from '../workspace/write-files.ts';
-import { writeStoredFiles } from '../workspace/write-stored-files.ts';
 import { writeTree } from '../workspace/write-tree.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
+import { writeTranscript } from './write-transcript.ts';
 
 const doneName = 'restored';
 
@@ -30,7 +30,7 @@ export async function restoreSession(
   await mkdir(transcripts, { recursive: true, mode: 0o700 });
   await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
   const transcript = await deps.turns.listTranscript(runId);
-  throwIfRejected(await writeStoredFiles(deps.blobs, transcripts, transcript));
+  throwIfRejected(await writeTranscript(deps.blobs, transcripts, transcript));
   // An agent can neither continue an empty conversation nor start another one with its ID.
   const name = transcriptName(runId);
   if (!(await hasConversation(transcripts, name))) await removeTree(join(transcripts, name));

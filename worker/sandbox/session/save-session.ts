@@ -4,6 +4,7 @@ import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
+import { storeTranscript } from './store-transcript.ts';
 
 type SavedFolders = Pick<SandboxFolders, 'workspace' | 'config'>;
 type SaveDeps = Pick<SandboxDeps, 'blobs' | 'runs' | 'turns' | 'frameStream' | 'now'>;
@@ -23,13 +24,14 @@ export async function saveSession(
   { folders, signal }: { folders: SavedFolders; signal: AbortSignal | undefined },
 ): Promise<void> {
   signal?.throwIfAborted();
-  const at = await turns.clock();
+  const base = await turns.beginSave(ref.runId);
   const workspace = await storeContents(blobs, folders.workspace, { signal });
   if (workspace === null) return; // removed
-  const transcript = await storeContents(blobs, transcriptsOf(folders), { signal });
+  const transcripts = { root: transcriptsOf(folders), stored: base.transcript, signal };
+  const transcript = await storeTranscript(blobs, transcripts);
   failpoint('workspace.stored');
   const { snapshot } = workspace;
-  const state = { at, workspace: snapshot, transcript: transcript?.snapshot ?? null };
+  const state = { at: base.at, workspace: snapshot, transcript };
   if (!(await turns.saveState(ref, state))) return;
   failpoint('workspace.listed');
   await recordSnapshot(deps, ref, workspace);

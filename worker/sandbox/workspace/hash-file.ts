@@ -70,10 +70,14 @@ export async function digestOf(
   return { sha256: hash.digest('hex'), read };
 }
 
-/** The first bytes of a file, or fewer if it has become shorter. */
-export async function* readChunks(file: FileHandle, bytes: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, bytes - at));
+/** The bytes of a file from `start` to `end`, or fewer if it has become shorter. */
+export async function* readChunks(
+  file: FileHandle,
+  end: number,
+  start = 0,
+): AsyncGenerator<Buffer> {
+  for (let at = start; at < end; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, end - at));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) return;
     at += bytesRead;

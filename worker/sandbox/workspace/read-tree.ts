@@ -14,7 +14,7 @@ const maxEntries = 500_000;
 const linkTargetMaxBytes = 1_024;
 const specialBits = 'stored without its setuid, setgid or sticky bit';
 
-const walkOptions = { maxDepth, maxEntries, heavy: 'last' } as const;
+export const walkOptions = { maxDepth, maxEntries, heavy: 'last' } as const;
 
 interface ReadTreeOptions {
   maxFiles: number;

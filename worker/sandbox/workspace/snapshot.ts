@@ -87,7 +87,7 @@ export async function recordSnapshot(
   if (hasChanged) await frameStream.notify(ref.runId);
 }
 
-async function isFolder(path: string): Promise<boolean> {
+export async function isFolder(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => null);
   return stats !== null && stats.isDirectory();
 }

@@ -1,4 +1,3 @@
-import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { digestOf, readChunks } from './hash-file.ts';
 import { openFile } from './walk.ts';
@@ -6,28 +5,38 @@ import { openFile } from './walk.ts';
 const putsAtOnce = 4;
 const blobsPerQuery = 1_000;
 
-interface StoredBlobs {
+/** The content of a file, or of its end. */
+interface Content {
+  path: string;
+  /** Hex. */
+  sha256: string;
+  size: number;
+  /** The position of the first byte; 0 by default. */
+  start?: number;
+}
+
+interface StoredBlobs<C> {
   /** The entries whose content is stored. */
-  stored: FileEntry[];
+  stored: C[];
   /** Files whose content has changed since they were hashed. Removed files are in neither list. */
   changed: string[];
 }
 
 type Blobs = Pick<BlobStore, 'put' | 'has'>;
 
-interface HashedFiles {
+interface HashedFiles<C> {
   root: string;
-  entries: FileEntry[];
+  entries: C[];
   signal?: AbortSignal | undefined;
 }
 
-type Missing = Map<FileEntry, 'changed' | 'gone'>;
+type Missing = Map<Content, 'changed' | 'gone'>;
 
 /** Stores the contents of hashed files. The agent may have changed or removed them since. */
-export async function storeBlobs(
+export async function storeBlobs<C extends Content>(
   blobs: Blobs,
-  { root, entries, signal }: HashedFiles,
-): Promise<StoredBlobs> {
+  { root, entries, signal }: HashedFiles<C>,
+): Promise<StoredBlobs<C>> {
   const byContent = groupByContent(entries);
   const contents = [...byContent.keys()];
   const missing: Missing = new Map();
@@ -49,8 +58,8 @@ export async function storeBlobs(
   };
 }
 
-function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
-  const groups = new Map<string, FileEntry[]>();
+function groupByContent(entries: Content[]): Map<string, Content[]> {
+  const groups = new Map<string, Content[]>();
   for (const entry of entries) {
     const group = groups.get(entry.sha256);
     if (group) group.push(entry);
@@ -63,7 +72,7 @@ function groupByContent(entries: FileEntry[]): Map<string, FileEntry[]> {
 async function storeAny(
   blobs: Blobs,
   root: string,
-  { entries, missing }: { entries: FileEntry[]; missing: Missing },
+  { entries, missing }: { entries: Content[]; missing: Missing },
 ): Promise<void> {
   const tried: Missing = new Map();
   for (const entry of entries) {
@@ -77,15 +86,16 @@ async function storeAny(
 async function storeBlob(
   blobs: Blobs,
   root: string,
-  { path, sha256, size }: FileEntry,
+  { path, sha256, size, start = 0 }: Content,
 ): Promise<'stored' | 'changed' | 'gone'> {
   const file = await openFile(root, path);
   if (file === null) return 'gone';
+  const content = () => readChunks(file, start + size, start);
   try {
-    await blobs.put(readChunks(file, size), { sha256, size });
+    await blobs.put(content(), { sha256, size });
     return 'stored';
   } catch (error) {
-    const now = await digestOf(readChunks(file, size));
+    const now = await digestOf(content());
     if (now.sha256 === sha256 && now.read === size) throw error;
     return 'changed';
   } finally {

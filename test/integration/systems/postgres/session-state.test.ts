@@ -45,7 +45,8 @@ async function endTurn(lease: SandboxLease, messageId: string): Promise<void> {
 }
 
 async function save(lease: SandboxLease): Promise<void> {
-  const state = { at: await turns().clock(), workspace: snapshotOf([]), transcript: null };
+  const { at } = await turns().beginSave(lease.runId);
+  const state = { at, workspace: snapshotOf([]), transcript: null };
   expect(await turns().saveState(lease, state)).toBe(true);
 }
 

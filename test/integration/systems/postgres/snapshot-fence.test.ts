@@ -13,7 +13,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { snapshotOf } from '../../../support/snapshot-of.ts';
+import { snapshotOf, transcriptOf } from '../../../support/snapshot-of.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
@@ -49,7 +49,7 @@ async function nextSlot(after: number): Promise<number> {
 }
 
 const stateOf = (file: FileEntry, transcript = file) => ({
-  ...{ at: new Date(), workspace: snapshotOf([file]), transcript: snapshotOf([transcript]) },
+  ...{ at: new Date(), workspace: snapshotOf([file]), transcript: transcriptOf([transcript]) },
 });
 
 /** Everything that a sandbox stores. Returns whether it was accepted. */

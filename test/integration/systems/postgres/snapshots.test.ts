@@ -14,7 +14,7 @@ import { createRetentionStore } from '../../../../systems/postgres/maintenance/r
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { snapshotOf } from '../../../support/snapshot-of.ts';
+import { snapshotOf, transcriptOf } from '../../../support/snapshot-of.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const content = Buffer.from('hello');
@@ -97,15 +97,16 @@ describe('a snapshot', () => {
   });
 
   test('of a transcript keeps the previous version of a file that changed', async () => {
-    const replace = (entries: FileEntry[], more: Partial<Snapshot> = {}) => {
-      const transcript = snapshotOf(entries, more);
+    const replace = (entries: FileEntry[], changed: string[] = []) => {
+      const transcript = transcriptOf(entries, changed);
       return turns().saveState(of(), { at, workspace: snapshotOf([]), transcript });
     };
     await replace([entry('talk', { mode: 0o600 }), entry('old')]);
-    await replace([entry('new')], { changed: ['talk'] });
+    await replace([entry('new')], ['talk']);
+    const segments = [{ sha256, size: content.length }];
     expect(await turns().listTranscript(runId)).toEqual([
-      entry('new'),
-      entry('talk', { mode: 0o600 }),
+      { ...{ path: 'new', sha256, mode: 0o644, modifiedAt }, segments },
+      { ...{ path: 'talk', sha256, mode: 0o600, modifiedAt }, segments },
     ]);
   });
 });

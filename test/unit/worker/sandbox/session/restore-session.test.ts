@@ -1,12 +1,13 @@
 // What the next sandbox of a session starts with, restored into real folders.
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FileEntry } from '../../../../../core/files/file-entry.ts';
+import type { RestorableTranscript } from '../../../../../core/sessions/transcript.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { foldersOf, makeFolders } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import { restoreSession } from '../../../../../worker/sandbox/session/restore-session.ts';
@@ -27,9 +28,15 @@ async function restore(files: Record<string, string> | null, transcript: Record<
       ...{ path, sha256: path, size: 1, mode: 0o644 },
       ...{ scope: 'run', modifiedAt: new Date() },
     }));
+  const transcriptFilesOf = (stored: Record<string, string>): RestorableTranscript[] =>
+    Object.entries(stored).map(([path, content]) => ({
+      ...{ path, mode: 0o644, modifiedAt: new Date() },
+      sha256: createHash('sha256').update(content).digest('hex'),
+      segments: [{ sha256: path, size: content.length }],
+    }));
   const deps = {
     files: { listRespawn: async () => files && snapshotOf(entriesOf(files)) },
-    turns: { listTranscript: async () => entriesOf(transcript) },
+    turns: { listTranscript: async () => transcriptFilesOf(transcript) },
     blobs: {
       readSmall: async (hashes: string[]) =>
         new Map(hashes.map((hash) => [hash, Buffer.from(contents[hash] ?? '')])),

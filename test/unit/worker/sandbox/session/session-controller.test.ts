@@ -67,7 +67,7 @@ test('the files of a session are stored after any other storing of the run, in t
     blobs: { has: async (contents: string[]) => new Set(contents) },
     runs: { recordSnapshot: async () => false },
     turns: {
-      clock: async () => new Date(),
+      beginSave: async () => ({ at: new Date(), transcript: [] }),
       saveState,
       releaseSandbox: async () => true,
     },
