@@ -3,6 +3,7 @@ import { type DoctorConfig, readDoctorConfig } from '../config/doctor-config.ts'
 import type { Environment } from '../config/environment.ts';
 import type { RedisConfig } from '../config/redis-config.ts';
 import { openDocker } from '../systems/docker/open-docker.ts';
+import { listNearQuota } from '../systems/postgres/accounts/stored-bytes.ts';
 import { canOpenSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { readConnectionUse } from '../systems/postgres/client/connection-use.ts';
@@ -94,6 +95,7 @@ function onPostgres(pool: Pool, { encryptionKey, instance }: DoctorConfig) {
     temporalIdentity: createTemporalIdentityStore(pool),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    projects: { nearQuota: (part: number) => listNearQuota(pool, part) },
     retention: {
       rows: (retention: Parameters<typeof overdueRows>[1]) => overdueRows(pool, retention),
       blobs: (retention: Parameters<typeof overdueBlobs>[1]) => overdueBlobs(pool, retention),

@@ -45,6 +45,9 @@ export const limits = {
   project: {
     runsMax: 1_000_000,
     sessionsMax: 1_000_000,
+    /** Of the quota. */
+    storageMaxBytes: 1024 ** 2 * giB,
+    storageDefaultBytes: 50 * giB,
     /** How long a host caches a project's model. */
     modelTtlMs: 5 * secondMs,
   },
@@ -213,8 +216,8 @@ export const limits = {
     chunkBytes: 1 * miB,
     /** Minimum age of a blob's `created_at` before reuse refreshes it. */
     touchMs: 1 * hourMs,
-    gcEveryMs: 1 * dayMs,
-    unreferencedTtlMs: 1 * dayMs,
+    gcEveryMs: 1 * hourMs,
+    unreferencedTtlMs: 3 * hourMs,
   },
   retention: {
     /** After the end: log and files of a run, files of a session. */
@@ -225,6 +228,9 @@ export const limits = {
     tombstoneTtlMs: 1 * dayMs,
     everyMs: 1 * hourMs,
     batchRows: 1_000,
+    /** Changes of stored bytes that one statement adds to their sums, and how often. */
+    foldRows: 50_000,
+    foldEveryMs: 1 * minuteMs,
     /** Ended runs whose logs are deleted together. */
     batchRuns: 100,
     /** Blobs that one statement deletes; a larger blob is deleted alone. */

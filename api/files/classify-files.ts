@@ -11,11 +11,14 @@ import type { DecodedFile } from './input-files.ts';
 /** Stores contents before any row refers to them. Unreferenced contents are removed later. */
 export async function storeContents(
   { blobs }: Pick<ApiDeps, 'blobs'>,
+  projectId: string,
   files: DecodedFile[],
 ): Promise<void> {
   const present = await blobs.has(files.map(({ sha256 }) => sha256));
   for (const { sha256, size, content } of files) {
-    if (!present.has(sha256)) await blobs.put(Readable.from([content]), { sha256, size });
+    if (present.has(sha256)) continue;
+    const owner = { of: { projectId }, kind: 'files' } as const;
+    await blobs.put(Readable.from([content]), { sha256, size }, owner);
   }
 }
 

@@ -3,6 +3,7 @@ import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError, invalid } from '../errors.ts';
+import { storageQuotaUsedUp } from '../runs/admission-error.ts';
 
 type HostFileDeps = Pick<ApiDeps, 'files' | 'hostRpc' | 'runs'>;
 
@@ -39,6 +40,8 @@ export async function fetchFile(
       const { size: current, limit } = result;
       throw invalid('The file is too large to download.', { limit, current });
     }
+    case 'over_quota':
+      throw storageQuotaUsedUp(result);
     case 'gone':
       return findAfterEnd(deps, run.runId, path);
   }

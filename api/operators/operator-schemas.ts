@@ -5,6 +5,7 @@ import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
 const runCount = () => z.int().min(0).max(limits.project.runsMax);
 const sessionCount = () => z.int().min(0).max(limits.project.sessionsMax);
+const storageQuota = () => z.int().min(0).max(limits.project.storageMaxBytes);
 
 export const projectParams = z.object({ projectId: z.string() });
 export const keyParams = projectParams.extend({ keyId: uuidLike() });
@@ -15,6 +16,7 @@ const bounds = {
   maxConcurrentRuns: runCount().optional(),
   maxOpenSessions: sessionCount().optional(),
   monthlyRunQuota: runCount().nullable().optional(),
+  storageQuotaBytes: storageQuota().nullable().optional(),
 };
 
 export const newProject = z.strictObject({

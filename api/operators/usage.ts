@@ -12,18 +12,21 @@ const querystring = z.strictObject({
 
 /** Calls by day, oldest first. New calls are included after a few seconds. */
 export function usage(app: App, deps: ApiDeps): void {
-  const { keyUsage } = deps;
+  const { keyUsage, projects } = deps;
 
   const ofProject = { hide: true, querystring, params: projectParams };
   app.get(`${projectPath}/usage`, { config, schema: ofProject }, async (request) => {
     const project = await loadProject(deps, request.params);
     const { projectId, maxConcurrentRuns, maxOpenSessions, monthlyRunQuota } = project;
-    const [bounds, days] = await Promise.all([
+    const { storageQuotaBytes } = project;
+    const [bounds, storedBytes, days] = await Promise.all([
       keyUsage.bounds(projectId),
+      projects.storedBytes(projectId),
       keyUsage.ofProject(projectId, request.query.days ?? limits.key.usageDays),
     ]);
-    const projectLimits = { maxConcurrentRuns, maxOpenSessions, monthlyRunQuota };
-    return { data: { ...bounds, ...projectLimits, days } };
+    const runLimits = { maxConcurrentRuns, maxOpenSessions, monthlyRunQuota };
+    const projectLimits = { ...runLimits, storageQuotaBytes };
+    return { data: { ...bounds, ...projectLimits, storedBytes, days } };
   });
 
   const ofKey = { hide: true, querystring, params: keyParams };

@@ -13,6 +13,8 @@ interface Rejection {
 /** The client's error for a rejected run, session or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
+  if (reason === 'STORAGE_QUOTA')
+    return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
@@ -26,6 +28,9 @@ export const restoreNotReconciled = () =>
     headers: { 'retry-after': String(limits.http.restoreRetrySeconds) },
   });
 
+export const storageQuotaUsedUp = ({ limit, current }: { limit: number; current: number }) =>
+  invalid(messages.STORAGE_QUOTA, { limit, current });
+
 const messages: Record<Rejection['reason'], string> = {
   RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
@@ -36,5 +41,7 @@ const messages: Record<Rejection['reason'], string> = {
     "body.files: required, because the original run's input files are no longer stored",
   SESSION_LIMIT:
     "The project's limit of open sessions is reached. End sessions that are no longer needed.",
+  STORAGE_QUOTA:
+    "The project's storage quota is used up. Delete runs, or ask an operator for a larger quota.",
   QUEUE_FULL: "The session's message queue is full.",
 };

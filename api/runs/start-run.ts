@@ -68,7 +68,7 @@ async function admitRun(
     admission.dryRunWithFiles(input, inputFiles),
   );
   if (dryRun.outcome !== 'admitted') return dryRun;
-  await storeContents(deps, files);
+  await storeContents(deps, input.projectId, files);
   return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
     admission.admitWithFiles(input, inputFiles),
   );

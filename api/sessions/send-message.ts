@@ -51,7 +51,11 @@ export async function sendMessage(
   const { runId, flowId, projectId } = run;
   const { files, ...content } = message;
   const store = () =>
-    storeMessage(deps, { runId, messageId: deps.newId(), ...content }, { flowId, files });
+    storeMessage(
+      deps,
+      { runId, messageId: deps.newId(), ...content },
+      { flowId, projectId, files },
+    );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });
   let stored = await store();
   while (await evictAtLimit(stored)) stored = await store();
@@ -75,7 +79,7 @@ type StoreDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles'>;
 async function storeMessage(
   { messages, ...deps }: StoreDeps,
   message: NewMessage,
-  { flowId, files }: { flowId: string; files: DecodedFile[] },
+  { flowId, projectId, files }: { flowId: string; projectId: string; files: DecodedFile[] },
 ): Promise<StoredMessage> {
   if (files.length === 0) return messages.store(message);
   const request = { flowId, files };
@@ -83,7 +87,7 @@ async function storeMessage(
     messages.dryRunWithFiles(message, { flowId, input: inputFiles }),
   );
   if (dryRun.outcome !== 'stored') return dryRun;
-  await storeContents(deps, files);
+  await storeContents(deps, projectId, files);
   return retryWhileIgnoreChanges(deps, request, (inputFiles) =>
     messages.storeWithFiles(message, { flowId, input: inputFiles }),
   );

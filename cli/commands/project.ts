@@ -57,6 +57,7 @@ function list({ withStores }: CliDeps): Command {
           'maxConcurrentRuns',
           'maxOpenSessions',
           'monthlyRunQuota',
+          'storageQuotaBytes',
           'createdAt',
         ] as const;
         printTable(await projects.list(), [...fields], options);
@@ -69,6 +70,7 @@ interface ProjectLimits extends Output {
   maxConcurrentRuns?: number;
   maxOpenSessions?: number;
   monthlyRunQuota?: OrNone<number>;
+  storageQuotaBytes?: OrNone<number>;
 }
 
 interface Settings extends ProjectLimits {
@@ -86,6 +88,11 @@ function withLimits(command: Command): Command {
       wholeNumber(0, limits.project.sessionsMax),
     )
     .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))
+    .option(
+      '--storage-quota-bytes <n|none>',
+      'limit of stored files, transcripts and logs',
+      orNone(wholeNumber(0, limits.project.storageMaxBytes)),
+    )
     .option('--json', 'print JSON');
 }
 
@@ -95,6 +102,7 @@ const limitsOf = (options: ProjectLimits) =>
     maxConcurrentRuns: options.maxConcurrentRuns,
     maxOpenSessions: options.maxOpenSessions,
     monthlyRunQuota: noneAsNull(options.monthlyRunQuota),
+    storageQuotaBytes: noneAsNull(options.storageQuotaBytes),
   });
 
 function set({ withStores, loadValidators }: CliDeps): Command {

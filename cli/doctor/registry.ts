@@ -6,6 +6,7 @@ import { hostsCheck } from './checks/hosts.ts';
 import { clockCheck, encryptionKeyCheck, postgresCheck, schemaCheck } from './checks/postgres.ts';
 import { redisCheck, redisMemoryCheck } from './checks/redis.ts';
 import { retentionCheck } from './checks/retention.ts';
+import { storageCheck } from './checks/storage.ts';
 import { messagesCheck, runsCheck } from './checks/stuck-runs.ts';
 import { searchAttributesCheck, temporalCheck, workersCheck } from './checks/temporal.ts';
 import { temporalIdentityCheck } from './checks/temporal-identity.ts';
@@ -39,4 +40,5 @@ export const checks: Check[] = [
   webhooksCheck,
   containersCheck,
   retentionCheck,
+  storageCheck,
 ];

@@ -3,6 +3,7 @@ import type { RedisMemory } from '../../core/redis-memory.ts';
 import type { Engine } from '../../systems/docker/engine.ts';
 import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selector.ts';
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
+import type { ProjectStorage } from '../../systems/postgres/accounts/stored-bytes.ts';
 import type { ConnectionUse } from '../../systems/postgres/client/connection-use.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
@@ -86,6 +87,7 @@ export interface DoctorContext {
     opensSecrets(): Promise<boolean | null>;
   };
   hosts: Pick<HostStore, 'list'>;
+  projects: { nearQuota(part: number): Promise<ProjectStorage[]> };
   runs: Pick<RunStore, 'find' | 'activeOnHost'>;
   reconcile: Pick<
     ReconcileStore,

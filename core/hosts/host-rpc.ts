@@ -16,6 +16,8 @@ export interface HostCalls {
       /** There is no such regular file. */
       | { outcome: 'missing' }
       | { outcome: 'too_large'; size: number; limit: number }
+      /** The storage quota of the project is used up, and the content is not stored yet. */
+      | { outcome: 'over_quota'; limit: number; current: number }
       /** The host does not have this sandbox, or it has ended. */
       | { outcome: 'gone' };
   };

@@ -13,6 +13,8 @@ export interface FleetNumbers {
   hosts: { live: number; draining: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
+  storedBytes: { files: number; transcripts: number; logs: number };
+  projectsAtStorageQuota: number;
   /** 0 unless so many are missing that the reconciler ends none of their runs. */
   missingWorkflows: number;
 }
@@ -32,7 +34,7 @@ export function exportFleet(registry: Registry, read: () => Promise<FleetNumbers
       async collect() {
         const numbers = await readOnce();
         this.reset();
-        if (numbers !== null) setGauge(this, value(numbers));
+        if (numbers !== null) setGauge(this, value(numbers), label ?? '');
         else if (label === undefined) this.remove(); // after a reset it would export 0
       },
     });
@@ -97,13 +99,24 @@ const gauges: readonly GaugeSpec[] = [
     value: ({ projectsAtCap }) => projectsAtCap,
   },
   {
+    name: 'stored_bytes',
+    help: 'What all projects store in Postgres, as their quotas count it.',
+    label: 'kind',
+    value: ({ storedBytes }) => storedBytes,
+  },
+  {
+    name: 'projects_at_storage_quota',
+    help: 'Projects whose storage quota is used up.',
+    value: ({ projectsAtStorageQuota }) => projectsAtStorageQuota,
+  },
+  {
     name: 'missing_workflows',
     help: 'Workflows missing in Temporal, if they are too many to end their runs; otherwise 0.',
     value: ({ missingWorkflows }) => missingWorkflows,
   },
 ];
 
-function setGauge(gauge: Gauge, value: number | Record<string, number>): void {
+function setGauge(gauge: Gauge, value: number | Record<string, number>, label: string): void {
   if (typeof value === 'number') return gauge.set(value);
-  for (const [state, count] of Object.entries(value)) gauge.set({ state }, count);
+  for (const [of, count] of Object.entries(value)) gauge.set({ [label]: of }, count);
 }

@@ -77,6 +77,7 @@ interface TenantOptions {
   maxConcurrentRuns?: number;
   maxOpenSessions?: number;
   monthlyRunQuota?: number;
+  storageQuotaBytes?: number;
 }
 
 export interface Tenant {
@@ -171,7 +172,9 @@ export async function openApiFixture(): Promise<ApiFixture> {
     const projectId = `p-${randomUUID()}`;
     await stores.projects.create({ projectId, name: 'A project' });
     const { maxConcurrentRuns = 100_000, maxOpenSessions, monthlyRunQuota } = options;
-    const bounds = omitUndefined({ maxConcurrentRuns, maxOpenSessions, monthlyRunQuota });
+    const { storageQuotaBytes } = options;
+    const runBounds = { maxConcurrentRuns, maxOpenSessions, monthlyRunQuota };
+    const bounds = omitUndefined({ ...runBounds, storageQuotaBytes });
     await stores.projects.update(projectId, bounds);
     const { flowId } = await stores.flows.create({ name: 'A flow', ...options.flow, projectId });
     const named = { name: 'ci', createdBy: 'ana', rateLimitRpm: 10_000, ...options.key, projectId };

@@ -70,7 +70,7 @@ export interface SandboxDeps extends SandboxObserver {
     | 'discardFile'
     | 'rejectTurn'
   >;
-  projects: Pick<ProjectStore, 'readModel'>;
+  projects: Pick<ProjectStore, 'readModel' | 'usedUpQuota'>;
   ledger: LedgerStore;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;

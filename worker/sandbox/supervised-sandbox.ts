@@ -5,6 +5,7 @@
 // shutdown, keeps running.
 
 import type { RunEnd } from '../../core/runs/end-cause.ts';
+import { once } from '../../lib/once.ts';
 import type { SandboxLease } from '../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../workflows/shared/activities.ts';
 import type { PreparedSandbox, SandboxContext, SessionContext } from './context.ts';
@@ -56,6 +57,11 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
     session === null ? null : createSessionController(deps, context, { ...supervision, session });
   watchLimits(deps, context, supervision);
   void context.socket.meter.exceeded.then(terminateFor);
+  const endForStorage = once(() => terminateFor('storage_quota_exceeded'));
+  lease.onOverQuota(() => {
+    // An idle session stores nothing, and its next message is rejected.
+    if (session === null || session.turns.current() !== null) endForStorage();
+  });
   void pollAnswers(context, ownership.retry);
   const onLost = (): void => ownership.release('the lease is lost');
   context.lost.addEventListener('abort', onLost, { once: true });

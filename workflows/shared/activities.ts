@@ -64,7 +64,8 @@ export type ScheduledOutcome =
   | 'unscheduled'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
-  | 'MONTHLY_QUOTA';
+  | 'MONTHLY_QUOTA'
+  | 'STORAGE_QUOTA';
 
 /** Any worker runs these: a few SQL statements, or one request to a webhook receiver. */
 export interface RunActivities {

@@ -4,6 +4,7 @@ import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
+import { storageQuotaUsedUp } from '../../runs/admission-error.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -41,7 +42,9 @@ export function injectFiles(app: App, deps: ApiDeps): void {
 
     const { runId, flowId } = run;
     const target = { flowId, files };
-    await storeContents(deps, files);
+    const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
+    if (quota !== null) throw storageQuotaUsedUp(quota);
+    await storeContents(deps, run.projectId, files);
     await retryWhileIgnoreChanges(deps, target, (classified) =>
       deps.flowFiles.check(flowId, classified),
     );

@@ -5,8 +5,8 @@ import type { Overdue } from '../../../systems/postgres/maintenance/retention-st
 import { sizeOf } from '../advice.ts';
 import { type Check, checked } from '../types.ts';
 
-/** Workers purge rows every hour and blobs every day. */
-const lateMs = 2 * limits.blob.gcEveryMs;
+/** Workers purge rows and blobs every hour. */
+const lateMs = 48 * limits.retention.everyMs;
 const tablesShown = 6;
 
 export const retentionCheck: Check = {
@@ -69,4 +69,4 @@ function longestRetention(all: Host[]): typeof defaults | null {
 }
 
 const lateness = ({ kind, count, lateMs: late }: Overdue): string =>
-  `${count} ${kind} (for ${Math.floor(late / limits.blob.gcEveryMs)} days)`;
+  `${count} ${kind} (for ${Math.floor(late / dayMs)} days)`;

@@ -1,6 +1,8 @@
 import { type ProjectModel, readProjectModel, sealModel } from '../admission/project-model.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import type { BlobOwner } from '../files/put-blob.ts';
+import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
 import { ensureWebhookSecret, rotateWebhookSecret } from './webhook-secret.ts';
 
 export interface Project {
@@ -10,10 +12,16 @@ export interface Project {
   maxOpenSessions: number;
   /** Null: unlimited. */
   monthlyRunQuota: number | null;
+  /** Null: unlimited. */
+  storageQuotaBytes: number | null;
   createdAt: Date;
 }
 
-type ProjectLimit = 'maxConcurrentRuns' | 'maxOpenSessions' | 'monthlyRunQuota';
+type ProjectLimit =
+  | 'maxConcurrentRuns'
+  | 'maxOpenSessions'
+  | 'monthlyRunQuota'
+  | 'storageQuotaBytes';
 
 export type ProjectPatch = Partial<
   Pick<Project, 'name' | ProjectLimit> & {
@@ -42,6 +50,9 @@ export function createProjectStore(pool: Pool, sealer: Sealer) {
     /** Null if there is no such project. */
     update: (projectId: string, patch: ProjectPatch) =>
       updateProject(pool, sealer, { ...patch, projectId }),
+    storedBytes: (projectId: string) => readStoredBytes(pool, projectId),
+    /** Null if the storage quota of the project, or of a run's project, is not used up. */
+    usedUpQuota: (of: BlobOwner['of']) => findUsedUpQuota(pool, of),
     readModel: (projectId: string) => readProjectModel(pool, sealer, projectId),
     /** Created at the first call; every call returns the same secret. */
     ensureWebhookSecret: (projectId: string) => ensureWebhookSecret(pool, sealer, projectId),
@@ -56,16 +67,19 @@ interface ProjectRow {
   max_concurrent_runs: number;
   max_open_sessions: number;
   monthly_run_quota: number | null;
+  storage_quota_bytes: number | null;
   created_at: Date;
 }
 
-const columns = 'id, name, max_concurrent_runs, max_open_sessions, monthly_run_quota, created_at';
+const columns = `id, name, max_concurrent_runs, max_open_sessions, monthly_run_quota,
+  storage_quota_bytes, created_at`;
 
 async function insertProject(db: Db, input: NewProject): Promise<Project | null> {
   const bounds = Object.entries({
     max_concurrent_runs: input.maxConcurrentRuns,
     max_open_sessions: input.maxOpenSessions,
     monthly_run_quota: input.monthlyRunQuota,
+    storage_quota_bytes: input.storageQuotaBytes,
   }).filter(([, value]) => value !== undefined);
   const names = ['id', 'name', ...bounds.map(([name]) => name)];
   const { rows } = await db.query<ProjectRow>(
@@ -117,7 +131,8 @@ async function updateProject(
          max_concurrent_runs = coalesce($3, max_concurrent_runs),
          monthly_run_quota = case when $4 then $5 else monthly_run_quota end,
          model_sealed = case when $6 then $7 else model_sealed end,
-         max_open_sessions = coalesce($8, max_open_sessions)
+         max_open_sessions = coalesce($8, max_open_sessions),
+         storage_quota_bytes = case when $9 then $10 else storage_quota_bytes end
      where id = $1
      returning ${columns}`,
     [
@@ -129,6 +144,8 @@ async function updateProject(
       model !== undefined,
       model ? sealModel(sealer, projectId, model) : null,
       patch.maxOpenSessions ?? null,
+      patch.storageQuotaBytes !== undefined,
+      patch.storageQuotaBytes ?? null,
     ],
   );
   return rows[0] ? toProject(rows[0]) : null;
@@ -141,6 +158,7 @@ function toProject(row: ProjectRow): Project {
     maxConcurrentRuns: row.max_concurrent_runs,
     maxOpenSessions: row.max_open_sessions,
     monthlyRunQuota: row.monthly_run_quota,
+    storageQuotaBytes: row.storage_quota_bytes,
     createdAt: row.created_at,
   };
 }

@@ -54,6 +54,7 @@ type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
+  | 'STORAGE_QUOTA'
   /** Retention has deleted the input files of the run to retry, and the request has none. */
   | 'INPUT_FILES_PURGED'
   /** The run may be one that a restore has lost; reconciling has not finished. */
@@ -127,12 +128,14 @@ type AdmissionRow =
 async function admitRun(
   db: Db,
   options: AdmissionOptions,
-  { input, files }: { input: AdmitRun; files?: InputFiles },
+  { input, files, isFinal }: { input: AdmitRun; files?: InputFiles; isFinal?: boolean },
 ): Promise<Admission> {
   const request = JSON.stringify({
     ...requestOf(options, input),
     supplies_files: files !== undefined && files.files.length > 0,
     places_run: files === undefined,
+    // The dry run has checked it; the files that were stored since must not reject their own run.
+    checks_storage: isFinal !== true,
   });
   const { rows } = await db.query<AdmissionRow>(admitStatement, [request]);
   const row = rows[0];
@@ -183,7 +186,7 @@ async function admitWithFiles(
   { input, files }: { input: AdmitRun; files: InputFiles },
 ): Promise<Admission | FileConflict> {
   const admitted = inBriefTransaction(pool, async (db) => {
-    const admission = await admitRun(db, options, { input, files });
+    const admission = await admitRun(db, options, { input, files, isFinal: true });
     if (admission.outcome !== 'admitted') return admission;
     const outcome = await addInputFiles(db, admission.run, files);
     if (outcome.outcome !== 'added') throw new FileConflictError(outcome);

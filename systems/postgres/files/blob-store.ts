@@ -2,7 +2,7 @@
 
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { type BlobId, createUploads, putBlob } from './put-blob.ts';
+import { type BlobId, type BlobOwner, createUploads, putBlob } from './put-blob.ts';
 
 interface ByteRange {
   /** First byte; 0 by default. */
@@ -17,7 +17,8 @@ export function createBlobStore(pool: Pool) {
   const uploads = createUploads(pool);
   return {
     /** Throws and stores nothing if the content does not match its id. Safe to repeat. */
-    put: (chunks: AsyncIterable<Buffer>, id: BlobId) => putBlob(uploads, chunks, id),
+    put: (chunks: AsyncIterable<Buffer>, id: BlobId, owner: BlobOwner | null = null) =>
+      putBlob(uploads, chunks, { ...id, owner }),
     /** Throws if there is no such blob. */
     read: (sha256: string, range: ByteRange = {}) => readBlob(pool, sha256, range),
     /** Reads all blobs of a single chunk with one query; for many small files. */

@@ -19,6 +19,20 @@ export interface BlobId {
   size: number;
 }
 
+/**
+ * What new content counts for. Existing content continues to count for the project that stored it
+ * first.
+ */
+export interface BlobOwner {
+  of: { runId: string } | { projectId: string };
+  kind: 'files' | 'transcripts';
+}
+
+/** A blob to store. Without an owner it counts for no project. */
+interface NewBlob extends BlobId {
+  owner: BlobOwner | null;
+}
+
 /** Large blobs that this process stores. */
 interface Uploads {
   pool: Pool;
@@ -38,7 +52,7 @@ export const createUploads = (pool: Pool): Uploads => ({
 export function putBlob(
   uploads: Uploads,
   chunks: AsyncIterable<Buffer>,
-  id: BlobId,
+  id: NewBlob,
 ): Promise<void> {
   return id.size <= limits.blob.chunkBytes
     ? putSmall(uploads.pool, chunks, id)
@@ -46,21 +60,35 @@ export function putBlob(
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
-const claimBlobSql = `insert into blobs (sha256, size) values ($1, $2)
-  on conflict (sha256) do update set created_at = excluded.created_at`;
+const claimBlobSql = `
+  made as (
+    insert into blobs (sha256, size, kind, project_id)
+    values ($1, $2, $3, coalesce($4, (select r.project_id from runs r where r.id = $5::uuid)))
+    on conflict (sha256) do update set created_at = excluded.created_at
+    returning sha256, size, kind, project_id, xmax = 0 as is_new
+  ),
+  counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select project_id, kind, size from made where is_new and project_id is not null
+  )`;
 
-async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Promise<void> {
+function claimValues({ sha256, size, owner }: NewBlob): unknown[] {
+  const projectId = owner !== null && 'projectId' in owner.of ? owner.of.projectId : null;
+  const runId = owner !== null && 'runId' in owner.of ? owner.of.runId : null;
+  return [Buffer.from(sha256, 'hex'), size, owner?.kind ?? 'files', projectId, runId];
+}
+
+async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: NewBlob): Promise<void> {
   const check = createContentCheck(id);
   const parts: Buffer[] = [];
   for await (const part of chunks) parts.push(check.add(part));
   check.finish();
-  await db.query(
-    `with made as (
-       ${claimBlobSql} returning sha256, xmax = 0 as is_new
-     )
-     insert into blob_chunks (sha256, idx, data) select sha256, 0, $3 from made where is_new`,
-    [Buffer.from(id.sha256, 'hex'), id.size, Buffer.concat(parts)],
-  );
+  await db.query({
+    name: 'put_blob',
+    text: `with ${claimBlobSql}
+      insert into blob_chunks (sha256, idx, data) select sha256, 0, $6 from made where is_new`,
+    values: [...claimValues(id), Buffer.concat(parts)],
+  });
 }
 
 /**
@@ -70,7 +98,7 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: BlobId): Prom
 async function putLarge(
   { pool, connections }: Uploads,
   chunks: AsyncIterable<Buffer>,
-  id: BlobId,
+  id: NewBlob,
 ): Promise<void> {
   const until = performance.now() + limits.snapshot.timeoutMs;
   while ((await connections.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
@@ -83,7 +111,7 @@ async function putLarge(
 async function tryPutLarge(
   pool: Pool,
   chunks: AsyncIterable<Buffer>,
-  id: BlobId,
+  id: NewBlob,
 ): Promise<'stored' | 'busy'> {
   return inTransaction(pool, async (db) => {
     if (!(await lockContent(db, id))) return (await touchBlob(db, id)) ? 'stored' : 'busy';
@@ -140,9 +168,9 @@ async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
 /** The timeout of a single query, which the types of pg lack. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
-async function claimBlob(db: Db, { sha256, size }: BlobId): Promise<boolean> {
-  const text = `${claimBlobSql} returning xmax = 0 as "isNew"`;
-  const values = [Buffer.from(sha256, 'hex'), size];
+async function claimBlob(db: Db, blob: NewBlob): Promise<boolean> {
+  const text = `with ${claimBlobSql} select is_new as "isNew" from made`;
+  const values = claimValues(blob);
   const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
   const { rows } = await db.query<{ isNew: boolean }>(query);
   return rows[0]?.isNew ?? false;

@@ -16,6 +16,8 @@ interface FleetRow {
   slots: { free: number; occupied: number };
   capped: number;
   missing_workflows: number;
+  stored: { files: number; transcripts: number; logs: number };
+  over_storage: number;
 }
 
 async function countFleet(db: Db, hostStaleMs: number) {
@@ -33,6 +35,8 @@ async function countFleet(db: Db, hostStaleMs: number) {
     slots: row.slots,
     projectsAtCap: row.capped,
     missingWorkflows: row.missing_workflows,
+    storedBytes: row.stored,
+    projectsAtStorageQuota: row.over_storage,
   };
 }
 
@@ -89,8 +93,27 @@ const countStatement = `
     select p.id from live l join projects p on p.id = l.project_id
     where l.occupies group by p.id, p.max_concurrent_runs
     having count(*) >= p.max_concurrent_runs
+  ),
+  stored as (
+    select project_id, kind, sum(bytes) as bytes from (
+      select * from stored_bytes union all select * from stored_bytes_changes
+    ) s
+    group by project_id, kind
+  ),
+  stored_numbers as (
+    select json_build_object(
+             'files', coalesce(sum(bytes) filter (where kind = 'files'), 0),
+             'transcripts', coalesce(sum(bytes) filter (where kind = 'transcripts'), 0),
+             'logs', coalesce(sum(bytes) filter (where kind = 'logs'), 0)) as stored
+    from stored
+  ),
+  over_storage as (
+    select p.id from stored s join projects p on p.id = s.project_id
+    group by p.id, p.storage_quota_bytes having sum(s.bytes) >= p.storage_quota_bytes
   )
   select run_numbers.*, message_numbers.*, webhook_numbers.*, host_numbers.*,
          (select count(*) from capped) as capped,
+         (select stored from stored_numbers) as stored,
+         (select count(*) from over_storage) as over_storage,
          coalesce((select missing_workflows from temporal_identity), 0) as missing_workflows
   from run_numbers, message_numbers, webhook_numbers, host_numbers`;

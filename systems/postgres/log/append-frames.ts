@@ -139,6 +139,11 @@ const appendStatement = (advance: string, beside?: string): string => `
       string_to_table($3, E'\\n'), string_to_table($4, E'\\n'), string_to_table($5, E'\\n')
     ) with ordinality f(event, channel, data, n)
   ),
+  counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'logs', octet_length($5) - $2::bigint + 1
+    from advanced, runs r where r.id = $1 and $2::bigint > 0
+  ),
   run_update as (
     update runs r
     set agent_status = coalesce($6::text, r.agent_status),

@@ -62,23 +62,31 @@ function parseAgentState(json: string | null): AgentState {
   return json === null ? initialAgentState : (JSON.parse(json) as AgentState);
 }
 
+/** `over_quota`: renewed, but the storage quota of the project is used up. */
+export type LeaseRenewal = 'renewed' | 'over_quota' | 'lost';
+
 /**
- * False if the lease is lost or the run has ended: the holder must stop writing. A connection that
- * has not answered within the lease's time is dropped, and the next call uses another one.
+ * `lost`: another owner has it or the run has ended, so the holder must stop writing. A connection
+ * that has not answered within the lease's time is dropped, and the next call uses another one.
  */
 export async function renewLease(
   db: Db,
   { runId, token, leaseMs }: { runId: string; token: number; leaseMs: number },
-): Promise<boolean> {
+): Promise<LeaseRenewal> {
   const renewal = {
+    name: 'renew_lease',
     text: `
       update run_logs set lease_expires_at = db_clock() + $3 * interval '1 ms'
-      where run_id = $1 and lease_token = $2 and not is_final`,
+      where run_id = $1 and lease_token = $2 and not is_final
+      returning exists (
+        select from runs r cross join lateral storage_over_quota(r.project_id) where r.id = $1
+      ) as "isOverQuota"`,
     values: [runId, token, leaseMs],
     query_timeout: leaseMs,
   };
-  const { rowCount } = await db.query(renewal);
-  return rowCount === 1;
+  const { rows } = await db.query<{ isOverQuota: boolean }>(renewal);
+  if (!rows[0]) return 'lost';
+  return rows[0].isOverQuota ? 'over_quota' : 'renewed';
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Db, Pool } from '../client/pool.ts';
 
 /** The reconciler's jobs that cover all hosts. */
-export type JobName = 'hosts' | 'runs' | 'schedules' | 'retention' | 'blobs';
+export type JobName = 'hosts' | 'runs' | 'schedules' | 'retention' | 'blobs' | 'stored_bytes';
 
 interface JobLeader {
   name: JobName;

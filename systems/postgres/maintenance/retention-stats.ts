@@ -1,6 +1,6 @@
 import type { Db } from '../client/pool.ts';
 import { before } from './before-now.ts';
-import { isCollectable } from './retention-store.ts';
+import { isCollectable } from './purge-blobs.ts';
 
 export interface RetentionTimes {
   runMs: number;

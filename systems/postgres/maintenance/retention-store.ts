@@ -2,6 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
+import { removeBlobs } from './purge-blobs.ts';
 import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
@@ -31,6 +32,8 @@ export function createRetentionStore(pool: Pool) {
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
     /** What the calls of a turn and of a day used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
+    /** Changes of what projects store: adds them to the sums. */
+    storedBytes: () => foldStoredBytes(pool),
     /** One deleted run with all its rows, once no client can ask for it. */
     tombstone: (retentionMs: number) => purgeTombstone(pool, retentionMs),
     /**
@@ -39,12 +42,6 @@ export function createRetentionStore(pool: Pool) {
      */
     removeBlobs: (retentionMs: number, after: string) => removeBlobs(pool, retentionMs, after),
   };
-}
-
-interface BlobBatch {
-  removed: number;
-  /** The last blob that was checked. */
-  last: string;
 }
 
 /** Skips a key that an admission replaces: the keys locked here are of several projects. */
@@ -73,15 +70,24 @@ async function purgeLogs(db: Db, retentionMs: number): Promise<number> {
 }
 
 async function removeFrames(db: Db, runIds: string[]): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from frames where ctid = any(array(
-       select f.ctid from unnest($1::uuid[]) r(id) cross join lateral (
-         select ctid from frames where run_id = r.id order by seq limit $2
-       ) f limit $2
-     ))`,
+  const { rows } = await db.query<{ deleted: number }>(
+    `with deleted as (
+       delete from frames where ctid = any(array(
+         select f.ctid from unnest($1::uuid[]) r(id) cross join lateral (
+           select ctid from frames where run_id = r.id order by seq limit $2
+         ) f limit $2
+       ))
+       returning run_id, octet_length(data) as bytes
+     ),
+     counted as (
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select r.project_id, 'logs', -sum(d.bytes)
+       from deleted d join runs r on r.id = d.run_id group by r.project_id
+     )
+     select count(*) as deleted from deleted`,
     [runIds, limits.retention.batchRows],
   );
-  return rowCount ?? 0;
+  return rows[0]?.deleted ?? 0;
 }
 
 /** The messages of ended sessions, with their replies. */
@@ -145,6 +151,12 @@ async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
   return rows[0]?.deleted ?? 0;
 }
 
+async function foldStoredBytes(db: Db): Promise<number> {
+  const text = 'select fold_stored_bytes($1) as folded';
+  const { rows } = await db.query<{ folded: number }>(text, [limits.retention.foldRows]);
+  return rows[0]?.folded ?? 0;
+}
+
 /** Keeps runs that a webhook or an idempotency key may still name. */
 async function purgeTombstone(pool: Pool, retentionMs: number): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
@@ -182,63 +194,4 @@ function removeRun(pool: Pool, runId: string): Promise<number> {
     const { rowCount } = await db.query('delete from runs where id = $1', [runId]);
     return rowCount ?? 0;
   });
-}
-
-/**
- * Storing or reusing a blob refreshes `created_at`, so it is not deleted before it is referenced.
- */
-export const isCollectable = `
-  b.created_at < ${before('$1')}
-  and not exists (select from run_files f where f.sha256 = b.sha256)
-  and not exists (select from input_files f where f.sha256 = b.sha256)
-  and not exists (select from message_files f where f.sha256 = b.sha256)
-  and not exists (select from flow_files f where f.sha256 = b.sha256)
-  and not exists (select from transcript_segments s where s.sha256 = b.sha256)`;
-
-interface CheckedBlob {
-  sha256: string;
-  size: number;
-  isUnreferenced: boolean;
-}
-
-async function removeBlobs(db: Db, retentionMs: number, after: string): Promise<BlobBatch | null> {
-  const { rows } = await db.query<CheckedBlob>(
-    `select encode(b.sha256, 'hex') as sha256, b.size, ${isCollectable} as "isUnreferenced"
-     from (select * from blobs where sha256 > $2 order by sha256 limit $3) b
-     order by b.sha256`,
-    [retentionMs, Buffer.from(after, 'hex'), limits.retention.batchRows],
-  );
-  const batch = firstBatch(rows);
-  const last = batch.at(-1)?.sha256;
-  if (last === undefined) return null;
-  const unreferenced = batch.filter(({ isUnreferenced }) => isUnreferenced);
-  return { removed: await removeUnreferenced(db, retentionMs, unreferenced), last };
-}
-
-/** The first blobs that are deleted together, at least one. */
-function firstBatch(blobs: CheckedBlob[]): CheckedBlob[] {
-  let bytes = 0;
-  const end = blobs.findIndex(({ size, isUnreferenced }, index) => {
-    if (isUnreferenced) bytes += size;
-    return index > 0 && bytes > limits.retention.batchBytes;
-  });
-  return end === -1 ? blobs : blobs.slice(0, end);
-}
-
-/** Skips blobs that another transaction uses, so that the two cannot deadlock. */
-async function removeUnreferenced(
-  db: Db,
-  retentionMs: number,
-  blobs: CheckedBlob[],
-): Promise<number> {
-  if (blobs.length === 0) return 0;
-  const { rowCount } = await db.query(
-    `with locked as (
-       select sha256 from blobs b where b.sha256 = any($2::bytea[]) and ${isCollectable}
-       for update skip locked
-     )
-     delete from blobs b using locked where b.sha256 = locked.sha256`,
-    [retentionMs, blobs.map(({ sha256 }) => Buffer.from(sha256, 'hex'))],
-  );
-  return rowCount ?? 0;
 }

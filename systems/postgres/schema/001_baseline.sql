@@ -7,11 +7,31 @@ create table projects (
   max_concurrent_runs integer not null default 10 check (max_concurrent_runs >= 0),
   max_open_sessions integer not null default 10000 check (max_open_sessions >= 0),
   monthly_run_quota integer check (monthly_run_quota >= 0),
+  -- of files, transcripts and logs together; null: unlimited
+  storage_quota_bytes bigint default 53687091200 check (storage_quota_bytes >= 0),
   webhook_secret_sealed bytea,
   -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
   model_sealed bytea,
   created_at timestamptz not null default db_clock()
 );
+
+-- What each project stores in Postgres: the data of its frames, and the blobs that it stored before
+-- any other project did. Without references, so that these rows never wait for each other.
+create table stored_bytes (
+  project_id text not null,
+  kind text not null check (kind in ('files', 'transcripts', 'logs')),
+  bytes bigint not null,
+  primary key (project_id, kind)
+);
+
+-- Changes of these sums, written by the statements that store or remove the data. Transactions only
+-- insert here, so those of one project do not wait for each other.
+create table stored_bytes_changes (
+  project_id text not null,
+  kind text not null,
+  bytes bigint not null
+);
+create index stored_bytes_changes_by_project on stored_bytes_changes (project_id);
 
 create table flows (
   id uuid primary key,
@@ -453,6 +473,9 @@ create index webhook_attempts_by_start on webhook_attempts (started_at);
 create table blobs (
   sha256 bytea primary key check (length(sha256) = 32),
   size bigint not null,
+  -- the project that it counts for, which stored it first
+  project_id text,
+  kind text not null default 'files',
   created_at timestamptz not null default db_clock()
 );
 

@@ -113,6 +113,8 @@ ALTER TABLE ONLY public.blob_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE TABLE public.blobs (
     sha256 bytea NOT NULL,
     size bigint NOT NULL,
+    project_id text,
+    kind text DEFAULT 'files'::text NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT blobs_sha256_check CHECK ((length(sha256) = 32))
 );
@@ -340,13 +342,15 @@ CREATE TABLE public.projects (
     max_concurrent_runs integer DEFAULT 10 NOT NULL,
     max_open_sessions integer DEFAULT 10000 NOT NULL,
     monthly_run_quota integer,
+    storage_quota_bytes bigint DEFAULT '53687091200'::bigint,
     webhook_secret_sealed bytea,
     model_sealed bytea,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
     CONSTRAINT projects_max_concurrent_runs_check CHECK ((max_concurrent_runs >= 0)),
     CONSTRAINT projects_max_open_sessions_check CHECK ((max_open_sessions >= 0)),
-    CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0))
+    CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0)),
+    CONSTRAINT projects_storage_quota_bytes_check CHECK ((storage_quota_bytes >= 0))
 );
 
 CREATE TABLE public.reconciler_jobs (
@@ -454,6 +458,19 @@ CREATE TABLE public.sessions (
     snapshot_at timestamp with time zone,
     last_message_at timestamp with time zone,
     idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
+);
+
+CREATE TABLE public.stored_bytes (
+    project_id text NOT NULL,
+    kind text NOT NULL,
+    bytes bigint NOT NULL,
+    CONSTRAINT stored_bytes_kind_check CHECK ((kind = ANY (ARRAY['files'::text, 'transcripts'::text, 'logs'::text])))
+);
+
+CREATE TABLE public.stored_bytes_changes (
+    project_id text NOT NULL,
+    kind text NOT NULL,
+    bytes bigint NOT NULL
 );
 
 CREATE TABLE public.temporal_identity (
@@ -633,6 +650,9 @@ ALTER TABLE ONLY public.sessions
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY public.stored_bytes
+    ADD CONSTRAINT stored_bytes_pkey PRIMARY KEY (project_id, kind);
+
 ALTER TABLE ONLY public.temporal_identity
     ADD CONSTRAINT temporal_identity_pkey PRIMARY KEY (is_only);
 
@@ -720,6 +740,8 @@ CREATE INDEX session_messages_left ON public.session_messages USING btree (run_i
 CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree (created_at) WHERE ((ended_at IS NULL) AND (signalled_at IS NULL));
 
 CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
+
+CREATE INDEX stored_bytes_changes_by_project ON public.stored_bytes_changes USING btree (project_id);
 
 CREATE INDEX transcript_segments_of_blob ON public.transcript_segments USING btree (sha256);
 

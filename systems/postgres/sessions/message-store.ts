@@ -20,7 +20,11 @@ export interface NewMessage {
   text: string;
 }
 
-export type MessageRejection = 'QUEUE_FULL' | 'RUNNER_OFFLINE' | 'CONCURRENT_LIMIT';
+export type MessageRejection =
+  | 'QUEUE_FULL'
+  | 'RUNNER_OFFLINE'
+  | 'CONCURRENT_LIMIT'
+  | 'STORAGE_QUOTA';
 
 export type StoredMessage =
   /** `position`: how many messages come before it, including the one in progress. */
@@ -50,7 +54,7 @@ export type MessageStore = ReturnType<typeof createMessageStore>;
 /** The messages of users to sessions. */
 export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
-    store: (message: NewMessage) => storeMessage(pool, message, hostStaleMs),
+    store: (message: NewMessage) => storeMessage(pool, message, { hostStaleMs }),
     /**
      * The result of `storeWithFiles` without any change, so that only accepted files are uploaded.
      */
@@ -80,11 +84,11 @@ type StoreRow =
 async function storeMessage(
   db: Db,
   message: NewMessage,
-  hostStaleMs: number,
+  { hostStaleMs, isFinal }: { hostStaleMs: number; isFinal?: boolean },
 ): Promise<StoredMessage> {
   const text = `
     select outcome, message_id, position, "limit", current
-    from store_message($1, $2, $3, $4, $5, $6)`;
+    from store_message($1, $2, $3, $4, $5, $6, $7)`;
   const values = [
     message.runId,
     message.messageId,
@@ -92,6 +96,7 @@ async function storeMessage(
     message.text,
     limits.session.queueMax,
     `${hostStaleMs} ms`,
+    isFinal !== true, // the dry run has checked it, and the message's files are stored since
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];
@@ -119,7 +124,7 @@ function storeWithFiles(
   { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
 ): Promise<StoredMessage | FileConflict> {
   const stored = inBriefTransaction(pool, async (db) => {
-    const answer = await storeMessage(db, message, hostStaleMs);
+    const answer = await storeMessage(db, message, { hostStaleMs, isFinal: true });
     if (answer.outcome !== 'stored') return answer;
     const updated = await updateFlowFiles(db, flowId, input);
     if (updated.outcome !== 'added') throw new FileConflictError(updated);
@@ -136,7 +141,7 @@ function dryRunWithFiles(
   { flowId, input, hostStaleMs }: MessageFiles & { hostStaleMs: number },
 ): Promise<StoredMessage | FileConflict> {
   return inDryRun(pool, async (db) => {
-    const stored = await storeMessage(db, message, hostStaleMs);
+    const stored = await storeMessage(db, message, { hostStaleMs });
     if (stored.outcome === 'known' || stored.outcome === 'gone') return stored;
     const plan = await planFlowUpdate(db, flowId, input);
     return plan.outcome === 'fits' ? stored : plan;

@@ -29,9 +29,9 @@ export interface OpenSessionRequest {
   config: RunConfig;
 }
 
-/** The project has as many open sessions as it may have. */
+/** The project has as many open sessions, or stores as much, as it may. */
 export interface SessionLimitReached {
-  reason: 'SESSION_LIMIT';
+  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA';
   limit: number;
   current: number;
 }
@@ -69,6 +69,9 @@ interface FoundOpening {
   isReconciling: boolean;
   limit: number;
   current: number;
+  /** Null if the storage quota is not used up; so is the next one. */
+  storageLimit: number | null;
+  stored: number | null;
 }
 
 /** One statement, so that a session imported meanwhile is found. */
@@ -80,14 +83,20 @@ async function findOpened(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
        may_have_lost_runs($3 * interval '1 ms') as "isReconciling",
-       p.max_open_sessions as "limit", coalesce(o.count, 0) as current
-     from projects p left join open_sessions o on o.project_id = p.id where p.id = $4`,
+       p.max_open_sessions as "limit", coalesce(o.count, 0) as current,
+       s."limit" as "storageLimit", s.current as stored
+     from projects p
+     left join open_sessions o on o.project_id = p.id
+     left join storage_over_quota(p.id) s on true
+     where p.id = $4`,
     [flowId, sessionId, limits.host.staleMs, projectId],
   );
   if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
-  const { run_id: runId, isReconciling, limit, current } = rows[0];
+  const { run_id: runId, isReconciling, limit, current, storageLimit, stored } = rows[0];
   if (runId !== null) return findRun(db, runId);
   if (isReconciling && hasClientId) return 'reconciling';
+  if (storageLimit !== null && stored !== null)
+    return { reason: 'STORAGE_QUOTA', limit: storageLimit, current: stored };
   return current >= limit ? { reason: 'SESSION_LIMIT', limit, current } : null;
 }
 

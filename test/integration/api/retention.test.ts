@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
 import {
   type ApiFixture,
@@ -161,15 +162,15 @@ test('keeps a deleted run while its webhook is pending', async () => {
   });
 });
 
-test('deletes an unreferenced blob after a day, unless it was reused lately', async () => {
+test('deletes an unreferenced blob after three hours, unless it was reused lately', async () => {
   await timeIs(0);
   const named = await endedRun();
   const lost = await putBlob('lost');
   const found = await putBlob('found');
-  await timeIs(dayMs);
+  await timeIs(limits.blob.unreferencedTtlMs);
   await sweep();
   expect(await isStored(found)).toBe(true);
-  await timeIs(dayMs + 1);
+  await timeIs(limits.blob.unreferencedTtlMs + 1);
   await sweep();
   expect(await isStored(lost)).toBe(false);
   expect(await isStored(found)).toBe(true);

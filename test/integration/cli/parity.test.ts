@@ -120,6 +120,12 @@ function settingsAndKeys(): [what: string, path: string, body: object, args: str
       { maxOpenSessions: Number(tooMany) },
       set('--max-open-sessions', tooMany),
     ],
+    [
+      'a negative storage quota',
+      settings,
+      { storageQuotaBytes: -1 },
+      set('--storage-quota-bytes=-1'),
+    ],
     ['no cap', settings, { maxConcurrentRuns: null }, set('--max-concurrent-runs', 'none')],
     ['a name of nothing', settings, { name: '' }, set('--name', '')],
     [

@@ -16,6 +16,7 @@ describe('projects', () => {
       maxConcurrentRuns: 10,
       maxOpenSessions: 10_000,
       monthlyRunQuota: null,
+      storageQuotaBytes: 50 * 1024 ** 3,
     });
     const set = (...args: string[]) => flowrun.json<Project>('project', 'set', 'news', ...args);
     expect(await set('--max-concurrent-runs', '3', '--monthly-run-quota', '100')).toMatchObject({
@@ -23,6 +24,8 @@ describe('projects', () => {
       monthlyRunQuota: 100,
     });
     await set('--max-open-sessions', '4');
+    expect(await set('--storage-quota-bytes', '5')).toMatchObject({ storageQuotaBytes: 5 });
+    expect(await set('--storage-quota-bytes', 'none')).toMatchObject({ storageQuotaBytes: null });
     expect(await set('--monthly-run-quota', 'none')).toMatchObject({
       maxConcurrentRuns: 3,
       maxOpenSessions: 4,

@@ -22,10 +22,11 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'select db_clock() as now', // of the host's health
     'select … from projects where id = $1', // the project's model, read again after some seconds
     // Jobs with a loop apart, and jobs that are due less often than a pass is made.
-    ...['hosts', 'schedules', 'retention', 'blobs'].map(
+    ...['hosts', 'schedules', 'retention', 'blobs', 'stored_bytes'].map(
       (job) => `insert into reconciler_jobs as j (name, leader, free_at) values ('${job}'`,
     ),
     'update reconciler_jobs set leader = null',
+    'select fold_stored_bytes',
     // Of lost hosts: from 30 s after the start of a worker.
     'select … from runs r join run_logs l on l.run_id = r.id left join hosts h',
   ],
@@ -48,7 +49,7 @@ const inspection = 'GET /containers/…/json';
 export const sandboxTimers: readonly SandboxTimer[] = [
   {
     system: 'worker',
-    name: 'update run_logs set lease_expires_at',
+    name: 'renew_lease',
     everyMs: limits.log.leaseMs / limits.log.leaseRenewals,
   },
   { system: 'docker', name: inspection, everyMs: limits.sandbox.exitPollMs },

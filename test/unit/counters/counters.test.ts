@@ -63,7 +63,7 @@ describe('the comparison with the committed counters', () => {
 
 describe('an idle minute', () => {
   const passes = 4;
-  const renewal = 'update run_logs set lease_expires_at = $1';
+  const renewal = 'renew_lease';
   const inspection = 'GET /containers/…/json';
   const intervalMs = 100;
 

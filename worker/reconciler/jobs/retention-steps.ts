@@ -13,7 +13,7 @@ import { createRetention } from './retention.ts';
 export function createRetentionSteps(
   deps: Pick<ReconcilerDeps, 'jobs' | 'hostId' | 'retention' | 'retentionTimes' | 'logger'>,
 ): Step[] {
-  const { purgeRows, purgeBlobs } = createRetention(deps);
+  const { purgeRows, purgeBlobs, foldStoredBytes } = createRetention(deps);
 
   function purgeStep(name: JobName, purge: () => Promise<boolean>, everyMs: number): Step {
     const lease = createJobLease(deps, name, limits.reconciler.jobPollMs);
@@ -30,6 +30,7 @@ export function createRetentionSteps(
   return [
     purgeStep('retention', purgeRows, limits.retention.everyMs),
     purgeStep('blobs', purgeBlobs, limits.blob.gcEveryMs),
+    purgeStep('stored_bytes', foldStoredBytes, limits.retention.foldEveryMs),
   ];
 }
 

@@ -10,6 +10,8 @@ interface Retention {
   purgeRows(): Promise<boolean>;
   /** Deletes the unreferenced ones of the next blobs. True if all blobs were checked. */
   purgeBlobs(): Promise<boolean>;
+  /** Adds changes of what projects store to the sums. True if none are left. */
+  foldStoredBytes(): Promise<boolean>;
 }
 
 /** Deletes data whose retention has expired, a bounded amount per call. */
@@ -49,6 +51,8 @@ export function createRetention(
         logger.info({ blobs: batch.removed }, 'retention_applied');
       return batch === null;
     },
+
+    foldStoredBytes: async () => (await retention.storedBytes()) < limits.retention.foldRows,
   };
 }
 

@@ -16,6 +16,8 @@ export interface RenewedLease {
   position: { generation: number; byteOffset: number; lastSeq: number; agentState: AgentState };
   /** Renews the lease. False if another host has it. A renewal that fails counts as true. */
   confirm(): Promise<boolean>;
+  /** Calls at each renewal that finds the storage quota of the project used up. */
+  onOverQuota(listener: () => void): void;
   release(): void;
 }
 
@@ -72,13 +74,16 @@ export async function takeLease(
   if (taken === null) return null;
   const { token, ...position } = taken;
   let isHeld = true;
+  let overQuota = (): void => undefined;
 
   async function confirm(): Promise<boolean> {
     if (!isHeld) return false;
-    const isRenewed = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
+    const renewal = await frames.renewLease(runId, token, leaseMs).catch((error: unknown) => {
       logger.warn({ err: error }, 'lease_renewal_failed');
-      return true;
+      return 'renewed' as const;
     });
+    if (renewal === 'over_quota' && isHeld) overQuota();
+    const isRenewed = renewal !== 'lost';
     if (isRenewed || !isHeld) return isRenewed;
     stop();
     onLost();
@@ -100,5 +105,8 @@ export async function takeLease(
   }
 
   const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);
-  return { token, position, confirm, release: stop };
+  const onOverQuota = (listener: () => void): void => {
+    overQuota = listener;
+  };
+  return { token, position, confirm, onOverQuota, release: stop };
 }

@@ -3,6 +3,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
+import { ownedBlobs } from '../workspace/owned-blobs.ts';
 import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
 import { storeTranscript } from './store-transcript.ts';
 
@@ -25,10 +26,12 @@ export async function saveSession(
 ): Promise<void> {
   signal?.throwIfAborted();
   const base = await turns.beginSave(ref.runId);
-  const workspace = await storeContents(blobs, folders.workspace, { signal });
+  const files = ownedBlobs(blobs, ref.runId, 'files');
+  const workspace = await storeContents(files, folders.workspace, { signal });
   if (workspace === null) return; // removed
   const transcripts = { root: transcriptsOf(folders), stored: base.transcript, signal };
-  const transcript = await storeTranscript(blobs, transcripts);
+  const transcriptBlobs = ownedBlobs(blobs, ref.runId, 'transcripts');
+  const transcript = await storeTranscript(transcriptBlobs, transcripts);
   failpoint('workspace.stored');
   const { snapshot } = workspace;
   const state = { at: base.at, workspace: snapshot, transcript };

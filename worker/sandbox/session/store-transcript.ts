@@ -7,9 +7,9 @@ import type {
   Transcript,
   TranscriptFile,
 } from '../../../core/sessions/transcript.ts';
-import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { modeOf, modifiedAtOf } from '../workspace/entry-attributes.ts';
 import { readChunks } from '../workspace/hash-file.ts';
+import type { OwnedBlobs } from '../workspace/owned-blobs.ts';
 import { walkOptions } from '../workspace/read-tree.ts';
 import { isFolder } from '../workspace/snapshot.ts';
 import { storeBlobs } from '../workspace/store-blobs.ts';
@@ -28,7 +28,7 @@ interface TranscriptSource {
  * has changed is stored again as a whole. Null if the folder is missing.
  */
 export async function storeTranscript(
-  blobs: Pick<BlobStore, 'put' | 'has'>,
+  blobs: OwnedBlobs,
   { root, stored, signal }: TranscriptSource,
 ): Promise<Transcript | null> {
   if (!(await isFolder(root))) return null;

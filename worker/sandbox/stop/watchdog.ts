@@ -12,7 +12,13 @@ import { type ExitWatch, isKnownToRun } from './exit-watch.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 
 /** The reasons for which this host terminates a sandbox. */
-type Violation = SpoolFault | QuotaViolation | ExceededLimit | 'stalled' | 'hung_after_result';
+type Violation =
+  | SpoolFault
+  | QuotaViolation
+  | ExceededLimit
+  | 'storage_quota_exceeded'
+  | 'stalled'
+  | 'hung_after_result';
 
 export interface Watchdog {
   /**
@@ -62,6 +68,8 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
       return { cause: 'disk_full', detail: 'the working directory is over its limit' };
     case 'workspace_too_many_files':
       return { cause: 'disk_full', detail: 'the working directory holds too many files' };
+    case 'storage_quota_exceeded':
+      return { cause: 'disk_full', detail: "the project's storage quota is used up" };
     case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
     case 'budget_exceeded':

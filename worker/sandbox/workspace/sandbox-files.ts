@@ -6,6 +6,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import type { WritePendingFiles } from '../session/run-turn.ts';
+import { ownedBlobs } from './owned-blobs.ts';
 import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
 import { type UnwritableFile, type Written, writeFiles } from './write-files.ts';
@@ -66,7 +67,13 @@ export function createSandboxFiles(
     snapshot: (ref) => deps.withFilesLock(ref.runId, () => snapshot(ref)),
     async store(runId, path) {
       const lease = liveLease(runId);
-      return lease === null ? { outcome: 'gone' } : storeFile(deps.blobs, rootOf(lease), path);
+      if (lease === null) return { outcome: 'gone' };
+      const parts = {
+        blobs: ownedBlobs(deps.blobs, runId, 'files'),
+        usedUpQuota: () => deps.projects.usedUpQuota({ runId }),
+        runExclusive: <T>(store: () => Promise<T>) => mutex.runExclusive(`store/${runId}`, store),
+      };
+      return storeFile(parts, rootOf(lease), path);
     },
     write: (runId, files) =>
       mutex.runExclusive(`write/${runId}`, async () => {

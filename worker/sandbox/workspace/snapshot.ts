@@ -7,11 +7,10 @@ import type { FileStore } from '../../../systems/postgres/files/file-store.ts';
 import type { SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
+import { type OwnedBlobs, ownedBlobs } from './owned-blobs.ts';
 import { readTree } from './read-tree.ts';
 import { createSkippedList } from './skipped-entries.ts';
 import { storeBlobs } from './store-blobs.ts';
-
-type Blobs = Pick<BlobStore, 'put' | 'has'>;
 
 interface RecordDeps {
   runs: Pick<RunStore, 'recordSnapshot'>;
@@ -20,7 +19,7 @@ interface RecordDeps {
 }
 
 interface SnapshotDeps extends RecordDeps {
-  blobs: Blobs;
+  blobs: Pick<BlobStore, 'put' | 'has'>;
   files: Pick<FileStore, 'replaceSnapshot'>;
 }
 
@@ -32,7 +31,7 @@ export async function snapshotWorkspace(
   deps: SnapshotDeps,
   { ref, root, ...options }: { ref: SnapshotRef; root: string } & ReadOptions,
 ): Promise<{ files: number; skipped: number }> {
-  const found = await storeContents(deps.blobs, root, options);
+  const found = await storeContents(ownedBlobs(deps.blobs, ref.runId, 'files'), root, options);
   if (found === null) return { files: 0, skipped: 0 };
   failpoint('workspace.stored');
   if (!(await deps.files.replaceSnapshot(ref, found.snapshot))) return { files: 0, skipped: 0 };
@@ -57,7 +56,7 @@ interface ReadOptions {
  * that are stored then remain, so a later call has less to store.
  */
 export async function storeContents(
-  blobs: Blobs,
+  blobs: OwnedBlobs,
   root: string,
   { maxFiles = limits.snapshot.maxFiles, signal }: ReadOptions = {},
 ): Promise<StoredContents | null> {

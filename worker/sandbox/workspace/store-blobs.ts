@@ -1,5 +1,5 @@
-import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import { digestOf, readChunks } from './hash-file.ts';
+import type { OwnedBlobs } from './owned-blobs.ts';
 import { openFile } from './walk.ts';
 
 const putsAtOnce = 4;
@@ -22,8 +22,6 @@ interface StoredBlobs<C> {
   changed: string[];
 }
 
-type Blobs = Pick<BlobStore, 'put' | 'has'>;
-
 interface HashedFiles<C> {
   root: string;
   entries: C[];
@@ -34,7 +32,7 @@ type Missing = Map<Content, 'changed' | 'gone'>;
 
 /** Stores the contents of hashed files. The agent may have changed or removed them since. */
 export async function storeBlobs<C extends Content>(
-  blobs: Blobs,
+  blobs: OwnedBlobs,
   { root, entries, signal }: HashedFiles<C>,
 ): Promise<StoredBlobs<C>> {
   const byContent = groupByContent(entries);
@@ -70,7 +68,7 @@ function groupByContent(entries: Content[]): Map<string, Content[]> {
 
 /** Stores the first of these files that still has the content. If none has it, all are missing. */
 async function storeAny(
-  blobs: Blobs,
+  blobs: OwnedBlobs,
   root: string,
   { entries, missing }: { entries: Content[]; missing: Missing },
 ): Promise<void> {
@@ -84,7 +82,7 @@ async function storeAny(
 }
 
 async function storeBlob(
-  blobs: Blobs,
+  blobs: OwnedBlobs,
   root: string,
   { path, sha256, size, start = 0 }: Content,
 ): Promise<'stored' | 'changed' | 'gone'> {

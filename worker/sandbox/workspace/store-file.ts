@@ -1,17 +1,24 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { HostCallResult } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
-import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import type { UsedUpQuota } from '../../../systems/postgres/accounts/stored-bytes.ts';
 import { modeOf, modifiedAtOf } from './entry-attributes.ts';
 import { digestOf, readChunks } from './hash-file.ts';
+import type { OwnedBlobs } from './owned-blobs.ts';
 import { openFile } from './walk.ts';
+
+export interface StoreFileDeps {
+  blobs: OwnedBlobs;
+  usedUpQuota(): Promise<UsedUpQuota | null>;
+  runExclusive<T>(store: () => Promise<T>): Promise<T>;
+}
 
 /**
  * Stores the current content of a file. A small file is read once, into memory. A large file is
  * read twice and must not change in between. If it does, this throws, and the call may be retried.
  */
 export async function storeFile(
-  blobs: Pick<BlobStore, 'put' | 'has'>,
+  deps: StoreFileDeps,
   root: string,
   path: string,
 ): Promise<HostCallResult<'store_file'>> {
@@ -27,13 +34,30 @@ export async function storeFile(
     const { sha256, read: size } = await digestOf(content());
     if (!isSmall && size !== stats.size)
       throw new Error('the file was truncated while it was read');
-    if (!(await blobs.has([sha256])).has(sha256)) await blobs.put(content(), { sha256, size });
+    const quota = await storeNew(deps, { sha256, size, content });
+    if (quota !== null) return { outcome: 'over_quota', ...quota };
     const mode = modeOf(stats);
     const modifiedAt = modifiedAtOf(stats).toISOString();
     return { outcome: 'stored', file: { path, sha256, size, mode, modifiedAt } };
   } finally {
     await file.close();
   }
+}
+
+/**
+ * One content of a run at a time, so that many downloads at once exceed the quota by one file at
+ * most. Null if the content is stored.
+ */
+function storeNew(
+  { blobs, usedUpQuota, runExclusive }: StoreFileDeps,
+  { content, ...id }: { sha256: string; size: number; content: Content },
+): Promise<UsedUpQuota | null> {
+  return runExclusive(async () => {
+    if ((await blobs.has([id.sha256])).has(id.sha256)) return null;
+    const quota = await usedUpQuota();
+    if (quota === null) await blobs.put(content(), id);
+    return quota;
+  });
 }
 
 type Content = () => AsyncIterable<Buffer>;

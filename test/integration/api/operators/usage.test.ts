@@ -70,7 +70,8 @@ test('a stopping process writes its counts', async () => {
 });
 
 test("a project's usage includes its limits and their use", async () => {
-  const bounds = { maxConcurrentRuns: 5, maxOpenSessions: 7, monthlyRunQuota: 9 };
+  const runBounds = { maxConcurrentRuns: 5, maxOpenSessions: 7, monthlyRunQuota: 9 };
+  const bounds = { ...runBounds, storageQuotaBytes: 1_000_000 };
   const tenant = await fixture.tenant(bounds);
   const trigger = () =>
     caller(api, tenant.key)(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
@@ -79,6 +80,7 @@ test("a project's usage includes its limits and their use", async () => {
   expect(await usageOf(tenant)).toMatchObject({
     month: new Date().toISOString().slice(0, 7),
     ...{ ...bounds, monthlyRuns: 3, concurrentRuns: 3, openSessions: 1 },
+    storedBytes: { files: 0, transcripts: 0, logs: 0 },
   });
 });
 

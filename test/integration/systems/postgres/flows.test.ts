@@ -97,7 +97,8 @@ test('a list has each flow of a project once, oldest first, page by page', async
 
 test('a project is created once, and a change keeps omitted fields', async () => {
   const made = await projects().create({ projectId: 'acme', name: 'Acme' });
-  const defaults = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
+  const runLimits = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
+  const defaults = { ...runLimits, storageQuotaBytes: limits.project.storageDefaultBytes };
   expect(made).toEqual({
     ...{ projectId: 'acme', name: 'Acme', ...defaults },
     createdAt: expect.any(Date),

@@ -40,11 +40,11 @@ describe('the lease', () => {
     expect(await frames().append(batch(token, { frames: [chat(1)] }))).toMatchObject({
       lastSeq: 1,
     });
-    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe('renewed');
     expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
     await expire();
     await frames().takeLease(run.runId, 'two', 60_000);
-    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(false);
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe('lost');
     const own = { runId: run.runId, frames: [chat(2)], token };
     expect(await frames().appendOwn(own)).toEqual({ outcome: 'fenced' });
   });
@@ -61,7 +61,7 @@ describe('the lease', () => {
       await holding.query('rollback');
       holding.release();
     }
-    expect(await frames().renewLease(run.runId, token, 60_000)).toBe(true);
+    expect(await frames().renewLease(run.runId, token, 60_000)).toBe('renewed');
   });
 
   test('cannot be taken for an unknown run', async () => {

@@ -97,7 +97,7 @@ describe('appending', () => {
     expect(await frames().appendOwn({ runId: run.runId, frames: [chat(1)] })).toEqual({
       outcome: 'fenced',
     });
-    expect(await frames().renewLease(run.runId, token, 1_000)).toBe(false);
+    expect(await frames().renewLease(run.runId, token, 1_000)).toBe('lost');
     expect(await frames().beginGeneration(run.runId, token, 2)).toBe(false);
     expect(await frames().takeLease(run.runId, 'host', 1_000)).toBeNull();
     expect(await frames().progress(run.runId)).toMatchObject({ lastSeq: 0, endCause: 'completed' });

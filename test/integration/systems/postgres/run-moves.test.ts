@@ -85,7 +85,7 @@ describe('a run that was not started', () => {
     const run = await runOnLeavingHost();
     const before = await frames().takeLease(run.runId, 'leaves', 60_000);
     await claim(run, 1);
-    expect(await frames().renewLease(run.runId, before?.token ?? 0, 60_000)).toBe(false);
+    expect(await frames().renewLease(run.runId, before?.token ?? 0, 60_000)).toBe('lost');
     expect(await configs().read(run)).toBeNull();
     expect(await configs().acknowledge(run)).toBe(false);
     expect(await runs().markStarted(run.runId, 1, 'idle')).toBe(false);

@@ -33,6 +33,7 @@ function quietSandbox(lost: AbortSignal) {
       token: 1,
       position: { byteOffset: 0, lastSeq: 0, agentState },
       release: () => void closed.push('lease'),
+      onOverQuota: () => undefined,
     },
     spool: {
       path: folders.spoolFile,

@@ -5,7 +5,7 @@
 -- its commit.
 create or replace function admit_run(request jsonb)
 returns table (
-  outcome text, reason text, "limit" integer, current integer, last_seq bigint, run runs
+  outcome text, reason text, "limit" bigint, current bigint, last_seq bigint, run runs
 )
 language plpgsql volatile as $$
 declare
@@ -15,6 +15,7 @@ declare
   merges_mcp_servers constant boolean := request ->> 'merges_mcp_servers';
   supplies_files constant boolean := request ->> 'supplies_files';
   places_run constant boolean := request ->> 'places_run';
+  checks_storage constant boolean := request ->> 'checks_storage';
   config_sealed constant bytea := request ->> 'config_sealed';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
@@ -75,6 +76,15 @@ begin
     reason := 'RUNNER_OFFLINE';
     return next;
     return;
+  end if;
+
+  if checks_storage then
+    select o."limit", o.current into "limit", current from storage_over_quota(project.id) o;
+    if found then
+      reason := 'STORAGE_QUOTA';
+      return next;
+      return;
+    end if;
   end if;
 
   select count(*) into current

@@ -11,6 +11,8 @@ begin
     returning l.last_seq into next_seq;
   insert into frames (run_id, seq, at, event, channel, data)
     values (p_run_id, next_seq, db_clock(), p_event, p_channel, p_data);
+  insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'logs', octet_length(p_data) from runs r where r.id = p_run_id;
   return next_seq;
 end
 $$;

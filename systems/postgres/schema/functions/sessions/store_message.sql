@@ -6,9 +6,10 @@ create or replace function store_message(
   p_client_message_id text,
   p_text text,
   p_queue_max integer,
-  p_stale_after interval
+  p_stale_after interval,
+  p_checks_storage boolean
 )
-returns table (outcome text, message_id uuid, "position" integer, "limit" integer, current integer)
+returns table (outcome text, message_id uuid, "position" integer, "limit" bigint, current bigint)
 language plpgsql volatile as $$
 declare
   project projects;
@@ -35,6 +36,15 @@ begin
       where m.run_id = p_run_id and m.ended_at is null and m.position < known.position;
     return next;
     return;
+  end if;
+
+  if p_checks_storage then
+    select o."limit", o.current into "limit", current from storage_over_quota(project.id) o;
+    if found then
+      outcome := 'STORAGE_QUOTA';
+      return next;
+      return;
+    end if;
   end if;
 
   select count(*) into current from session_messages m

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
+import type { LeaseRenewal } from '../../../../../systems/postgres/log/lease.ts';
 import { takeLease } from '../../../../../worker/sandbox/output/lease.ts';
 
 const leaseMs = 15_000;
@@ -20,12 +21,12 @@ test('a lease is renewed on other connections while some hang, with at most thre
     takeLease: async () => taken,
     renewLease: () => {
       if (isHung) {
-        return new Promise<boolean>((_, reject) => {
+        return new Promise<LeaseRenewal>((_, reject) => {
           hanging.push(() => reject(new Error('gave up')));
         });
       }
       answered += 1;
-      return Promise.resolve(true);
+      return Promise.resolve('renewed' as const);
     },
   };
   const lost = vi.fn();
@@ -43,7 +44,7 @@ test('a lease is renewed on other connections while some hang, with at most thre
 });
 
 /** A lease, with a function that replaces its renewal in Postgres. */
-async function heldLease(renewLease: () => Promise<boolean>) {
+async function heldLease(renewLease: () => Promise<LeaseRenewal>) {
   const renewals = vi.fn(renewLease);
   const frames = { takeLease: async () => taken, renewLease: renewals };
   const lost = vi.fn();
@@ -53,9 +54,9 @@ async function heldLease(renewLease: () => Promise<boolean>) {
 }
 
 test('a lost lease is never confirmed again, and its loss is reported once', async () => {
-  const { lease, renewals, lost } = await heldLease(async () => false);
+  const { lease, renewals, lost } = await heldLease(async () => 'lost');
   expect(await Promise.all([lease.confirm(), lease.confirm()])).toEqual([false, false]);
-  renewals.mockResolvedValue(true);
+  renewals.mockResolvedValue('renewed');
   expect(await lease.confirm()).toBe(false);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
   expect(renewals).toHaveBeenCalledTimes(2);
@@ -63,7 +64,7 @@ test('a lost lease is never confirmed again, and its loss is reported once', asy
 });
 
 test('a released lease is neither confirmed nor renewed, and leaves no timer', async () => {
-  const { lease, renewals, lost } = await heldLease(async () => true);
+  const { lease, renewals, lost } = await heldLease(async () => 'renewed');
   expect(await lease.confirm()).toBe(true);
   lease.release();
   expect(await lease.confirm()).toBe(false);
@@ -79,6 +80,19 @@ test('a lease is kept while Postgres is unavailable', async () => {
   expect(await lease.confirm()).toBe(true);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
   expect(await lease.confirm()).toBe(true);
+  expect(lost).not.toHaveBeenCalled();
+  lease.release();
+});
+
+test('a renewal that finds the storage quota used up is reported, and the lease is still held', async () => {
+  const { lease, lost, renewals } = await heldLease(async () => 'over_quota');
+  const overQuota = vi.fn();
+  lease.onOverQuota(overQuota);
+  expect(await lease.confirm()).toBe(true);
+  expect(overQuota).toHaveBeenCalledOnce();
+  renewals.mockResolvedValue('renewed');
+  expect(await lease.confirm()).toBe(true);
+  expect(overQuota).toHaveBeenCalledOnce();
   expect(lost).not.toHaveBeenCalled();
   lease.release();
 });

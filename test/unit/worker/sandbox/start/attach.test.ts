@@ -52,7 +52,7 @@ test.each([
     egress: { listen: async () => ({ close: async () => void calls.push('socket closed') }) },
     frames: {
       takeLease: async () => ({ token: 1, ...position }),
-      renewLease: async () => calls.push('renewed') > 0,
+      renewLease: async () => (calls.push('renewed') > 0 ? 'renewed' : 'lost'),
       beginGeneration,
     },
   };

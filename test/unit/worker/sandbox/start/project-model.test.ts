@@ -10,6 +10,7 @@ function setUp() {
   const readModel = projectModelSource(
     {
       projects: {
+        usedUpQuota: async () => null,
         readModel: () => {
           reads += 1;
           return answer();

@@ -21,7 +21,10 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
-import { storeFile } from '../../../../../worker/sandbox/workspace/store-file.ts';
+import {
+  type StoreFileDeps,
+  storeFile,
+} from '../../../../../worker/sandbox/workspace/store-file.ts';
 import { writeFiles } from '../../../../../worker/sandbox/workspace/write-files.ts';
 import { swapForLink } from './swap-for-link.ts';
 import { makeWorkspace } from './workspace-folder.ts';
@@ -40,6 +43,12 @@ const file = (path: string, mode = 0o644) => ({ path, mode });
 const write = (files: { path: string; mode: number }[], content = 'new') =>
   writeFiles(root, files, () => Readable.from([Buffer.from(content)]));
 const at = (path: string) => join(root, path);
+
+const partsOf = (blobs: ReturnType<typeof stored>): StoreFileDeps => ({
+  blobs,
+  usedUpQuota: async () => null,
+  runExclusive: (store) => store(),
+});
 
 function stored() {
   const blobs = new Map<string, Buffer>();
@@ -135,7 +144,7 @@ test('a thread that constantly swaps directories for symlinks causes no write ou
 test('a thread that constantly swaps directories for symlinks causes no read from outside', async () => {
   swapForLink(at('d'), outside);
   const blobs = stored();
-  for (let n = 0; n < 3_000; n += 1) await storeFile(blobs, root, 'd/secret');
+  for (let n = 0; n < 3_000; n += 1) await storeFile(partsOf(blobs), root, 'd/secret');
   expect([...blobs.blobs.values()].map(String)).not.toContain('secret');
 }, 120_000);
 
@@ -147,7 +156,7 @@ test('anything that is not a regular file is missing', async () => {
   const pipes = Array.from({ length: 16 }, (_, n) => `pipe${n}`);
   const names = ['link', 'folder-link/secret', 'folder', 'none', 'none/x', ...pipes];
   const blobs = stored();
-  const answers = await Promise.all(names.map((name) => storeFile(blobs, root, name)));
+  const answers = await Promise.all(names.map((name) => storeFile(partsOf(blobs), root, name)));
   expect(answers.map(({ outcome }) => outcome)).toEqual(names.map(() => 'missing'));
   expect(blobs.blobs.size).toBe(0);
 });
@@ -157,7 +166,7 @@ test('a file with two names is stored under each of them', async () => {
   linkSync(at('twice'), at('again'));
   const blobs = stored();
   for (const name of ['twice', 'again'])
-    expect(await storeFile(blobs, root, name)).toMatchObject({
+    expect(await storeFile(partsOf(blobs), root, name)).toMatchObject({
       ...{ outcome: 'stored', file: { path: name, size: 1 } },
     });
 });
@@ -166,14 +175,14 @@ test('a stored file is consistent, however fast it changes', async () => {
   writeFileSync(at('small'), 'content');
   chmodSync(at('small'), 0o755);
   const blobs = stored();
-  const small = await storeFile(blobs, root, 'small');
+  const small = await storeFile(partsOf(blobs), root, 'small');
   expect(small).toMatchObject({ outcome: 'stored', file: { size: 7, mode: 0o755 } });
 
   // The file is read once, so that the stored bytes are the hashed ones.
   const growing = setInterval(() => appendFileSync(at('small'), 'more'), 0);
   onTestFinished(() => clearInterval(growing));
   for (let n = 0; n < 200; n += 1) {
-    const answer = await storeFile(blobs, root, 'small');
+    const answer = await storeFile(partsOf(blobs), root, 'small');
     if (answer.outcome !== 'stored') throw new Error(answer.outcome);
     expect(blobs.blobs.get(answer.file.sha256)?.length).toBe(answer.file.size);
   }
@@ -184,11 +193,11 @@ test('a file whose sparse size exceeds the limit is rejected, a large one is sto
   truncateSync(at('sparse'), limits.snapshot.maxBytes + 1);
   const blobs = stored();
   const limit = limits.snapshot.maxBytes;
-  expect(await storeFile(blobs, root, 'sparse')).toEqual({
+  expect(await storeFile(partsOf(blobs), root, 'sparse')).toEqual({
     outcome: 'too_large',
     size: limit + 1,
     limit,
   });
   truncateSync(at('sparse'), limits.file.maxBytes + 1);
-  expect(await storeFile(blobs, root, 'sparse')).toMatchObject({ outcome: 'stored' });
+  expect(await storeFile(partsOf(blobs), root, 'sparse')).toMatchObject({ outcome: 'stored' });
 });

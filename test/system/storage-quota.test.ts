@@ -1,0 +1,97 @@
+// A project whose storage quota is used up while its agents work.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConversation } from '../support/conversation.ts';
+import { script } from '../support/prompts.ts';
+import { untilWorking } from '../support/run-states.ts';
+import { type Service, startService } from '../support/service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+}, 240_000);
+afterAll(() => service?.stop());
+
+const patiently = { timeout: 120_000 };
+const miB = 1024 ** 2;
+
+async function setQuota(storageQuotaBytes: number | null): Promise<void> {
+  const text = 'update projects set storage_quota_bytes = $1';
+  await service.database.pool.query(text, [storageQuotaBytes]);
+}
+
+async function storedBytes(): Promise<number> {
+  const text = `select coalesce(sum(bytes), 0)::float8 as bytes from (
+    select bytes from stored_bytes union all select bytes from stored_bytes_changes) s`;
+  return (await service.database.pool.query<{ bytes: number }>(text)).rows[0]?.bytes ?? 0;
+}
+
+/** All that is in Postgres, without the ledger. */
+async function bytesInPostgres(): Promise<number> {
+  const text = `select (select coalesce(sum(length(data)), 0) from blob_chunks)::float8
+                     + (select coalesce(sum(octet_length(data)), 0) from frames)::float8 as bytes`;
+  return (await service.database.pool.query<{ bytes: number }>(text)).rows[0]?.bytes ?? 0;
+}
+
+describe('a project at its storage quota', patiently, () => {
+  it('has its working agents ended as disk_full, with all of their frames', async () => {
+    const idle = await openConversation(service);
+    await idle.say(script([{ shell: 'head -c 100K /dev/urandom > file' }]));
+    const flood = 'for i in $(seq 1 3000); do echo line-$i; done';
+    const prompt = script([{ shell: flood }, { say: 'last words' }, { sleepMs: 600_000 }]);
+    const run = await service.trigger({ prompt });
+    const chat = await openConversation(service);
+    const messageId = await chat.send(script([{ say: 'begun' }, { sleepMs: 600_000 }]));
+    await untilWorking(service, run);
+    await untilWorking(service, chat);
+    await expect
+      .poll(async () => JSON.stringify(await framesOf(run.runId)))
+      .toContain('last words');
+    await setQuota(1);
+    const ended = await service.untilEnded(run.runId);
+    expect(ended).toMatchObject({ error: expect.stringContaining('disk_full') });
+    expect(await chat.turn(messageId)).toMatchObject({ exitCode: 1 });
+    await chat.closed;
+    expect((await service.readRun(chat.runId)).error).toContain('disk_full');
+    const seqs = (await framesOf(run.runId)).map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1));
+
+    // An idle session stores nothing. It continues once there is room.
+    expect((await service.readRun(idle.runId)).error).toBeUndefined();
+    const body = { message: 'Hi', sessionId: idle.sessionId };
+    const path = `/flows/${service.flowId}/chat`;
+    expect((await service.call('POST', path, { body })).status).toBe(400);
+    await setQuota(null);
+    expect((await idle.say(script([{ say: 'again' }]))).texts).toEqual(['again']);
+  });
+
+  it('stores no more than one further content for many downloads of a file that changes', async () => {
+    await setQuota(null);
+    const rewrite =
+      'while :; do truncate -s 4M f; head -c 16 /dev/urandom >> f; sleep 0.05; truncate -s 0 f; done';
+    const run = await service.trigger({ prompt: script([{ shell: rewrite }]) });
+    await untilWorking(service, run);
+    const before = await storedBytes();
+    await setQuota(before + 8 * miB);
+    const download = () => service.call('GET', `/runs/${run.runId}/files/f`);
+    const answers: { status: number; body: unknown }[] = [];
+    while (!answers.some(({ status }) => status === 400) && answers.length < 200)
+      answers.push(...(await Promise.all([1, 2, 3, 4].map(download))));
+    const rejected = answers.find(({ status }) => status === 400);
+    const limit = before + 8 * miB;
+    expect(rejected?.body).toMatchObject({ error: { code: 'VALIDATION_ERROR', limit } });
+    expect(await storedBytes()).toBeLessThan(limit + 5 * miB);
+    await service.untilEnded(run.runId);
+  });
+
+  it('has everything counted that its runs have stored', async () => {
+    expect(await storedBytes()).toBe(await bytesInPostgres());
+    const unowned = 'select from blobs where project_id is null';
+    expect((await service.database.pool.query(unowned)).rowCount).toBe(0);
+  });
+});
+
+async function framesOf(runId: string): Promise<{ seq: number; data: string }[]> {
+  const text = 'select seq, data from frames where run_id = $1 order by seq';
+  return (await service.database.pool.query<{ seq: number; data: string }>(text, [runId])).rows;
+}
