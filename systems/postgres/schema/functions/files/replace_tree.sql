@@ -1,8 +1,9 @@
--- Replaces the stored files, links and folders of a run; the caller has locked the run. A file that
--- keeps its previous version leaves its group of hard links. A file of the flow that the run has
--- not changed keeps its scope. If the same is stored already, no row of it changes.
+-- Replaces the stored files, links and folders of a run; the caller has locked the run. Only rows
+-- that differ are written. A file that keeps its previous version leaves its group of hard links. A
+-- file of the flow that the run has not changed keeps its scope. The planner cannot know how many
+-- entries a snapshot has: a nested loop over 20 000 of them would take minutes.
 create or replace function replace_tree(p_run_id uuid, p_snapshot json)
-returns void language plpgsql volatile as $$
+returns void language plpgsql volatile set enable_nestloop = off as $$
 declare
   -- Files that were added since may change the scope of others.
   inputs text := (
@@ -18,29 +19,33 @@ begin
     return;
   end if;
   previous := array(select previous_versions('run_files', p_run_id, p_snapshot));
-  delete from run_links l where l.run_id = p_run_id;
-  delete from run_folders f where f.run_id = p_run_id;
-  delete from run_files f where f.run_id = p_run_id and f.path <> all (previous);
-  update run_files f set link_group = null where f.run_id = p_run_id and f.link_group is not null;
+  perform replace_links_and_folders(p_run_id, p_snapshot);
 
-  insert into run_links (run_id, path, target, modified_at)
-  select p_run_id, l.path, l.target, l."modifiedAt"
-  from json_to_recordset(p_snapshot -> 'links')
-    l(path text, target text, "modifiedAt" timestamptz);
-
-  insert into run_folders (run_id, path, mode, modified_at)
-  select p_run_id, f.path, f.mode, f."modifiedAt"
-  from json_to_recordset(p_snapshot -> 'folders')
-    f(path text, mode integer, "modifiedAt" timestamptz);
+  delete from run_files f
+  where f.run_id = p_run_id and f.path <> all (previous)
+    and not exists (
+      select from json_to_recordset(p_snapshot -> 'files') n(path text) where n.path = f.path
+    );
+  update run_files f set link_group = null
+  where f.run_id = p_run_id and f.path = any (previous) and f.link_group is not null;
 
   insert into run_files (run_id, path, sha256, size, mode, scope, modified_at, link_group)
-  select p_run_id, f.path, decode(f.sha256, 'hex'), f.size, f.mode,
-         case when s.path is null then f.scope else 'flow' end, f."modifiedAt", f."linkGroup"
-  from json_to_recordset(p_snapshot -> 'files') f(
-    path text, sha256 text, size bigint, mode integer, scope text, "modifiedAt" timestamptz,
-    "linkGroup" integer
-  )
-  left join seed_files(p_run_id) s
-    on s.scope = 'flow' and s.path = f.path and s.sha256 = decode(f.sha256, 'hex');
+  select n.* from (
+    select p_run_id, f.path, decode(f.sha256, 'hex'), f.size, f.mode,
+           case when s.path is null then f.scope else 'flow' end, f."modifiedAt", f."linkGroup"
+    from json_to_recordset(p_snapshot -> 'files') f(
+      path text, sha256 text, size bigint, mode integer, scope text, "modifiedAt" timestamptz,
+      "linkGroup" integer
+    )
+    left join seed_files(p_run_id) s
+      on s.scope = 'flow' and s.path = f.path and s.sha256 = decode(f.sha256, 'hex')
+  ) n(run_id, path, sha256, size, mode, scope, modified_at, link_group)
+  left join run_files o on o.run_id = p_run_id and o.path = n.path
+  where (n.sha256, n.mode, n.scope, n.modified_at, n.link_group)
+    is distinct from (o.sha256, o.mode, o.scope, o.modified_at, o.link_group)
+  on conflict (run_id, path) do update
+    set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
+        scope = excluded.scope, modified_at = excluded.modified_at,
+        link_group = excluded.link_group;
 end
 $$;
