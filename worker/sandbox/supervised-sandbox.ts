@@ -19,12 +19,15 @@ import { missingExit, watchExit } from './stop/exit-watch.ts';
 import { closeAfterResult, finishRun } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
 import { createWatchdog, type Watchdog, watchForStall } from './stop/watchdog.ts';
+import { createHashCache, type HashCache } from './workspace/hash-cache.ts';
 import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 
 export interface SupervisedSandbox {
   ref: SandboxRef;
   /** The same, with the token of the lease that this process has. */
   lease: SandboxLease;
+  /** Of its working directory, while its agent may change it. */
+  hashes: HashCache;
   /** Rejects with SandboxReleased if this process releases the sandbox before its end. */
   ended: Promise<RunEnd>;
   /** It has neither ended nor been released. */
@@ -52,7 +55,8 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   const watchdog = createWatchdog(deps, context, { gracefulStop: { stop }, ownership });
   const { terminateFor, recorded } = watchdog;
   const output = startOutput(deps, context, { ownership, onFault: terminateFor });
-  const supervision = { output, ownership, gracefulStop, terminateFor, recorded };
+  const hashes = createHashCache();
+  const supervision = { output, ownership, gracefulStop, terminateFor, recorded, hashes };
   const controller =
     session === null ? null : createSessionController(deps, context, { ...supervision, session });
   watchLimits(deps, context, supervision);
@@ -73,6 +77,7 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   return {
     ref,
     lease: { ...ref, token: lease.token },
+    hashes,
     ended,
     isLive: () => !ownership.signal.aborted,
     isReleased: ownership.isReleased,

@@ -3,6 +3,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
+import type { HashCache } from '../workspace/hash-cache.ts';
 import { ownedBlobs } from '../workspace/owned-blobs.ts';
 import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
 import { storeTranscript } from './store-transcript.ts';
@@ -14,6 +15,13 @@ type SaveDeps = Pick<SandboxDeps, 'blobs' | 'runs' | 'turns' | 'frameStream' | '
 export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): string =>
   join(config, 'projects');
 
+interface SaveOptions {
+  folders: SavedFolders;
+  /** Without it, every file is read. */
+  hashes: HashCache | undefined;
+  signal: AbortSignal | undefined;
+}
+
 /**
  * Stores what the session's next sandbox starts with: the working directory and the agent's
  * transcript. A second call stores the same again. Without the lease, or if a later sandbox exists,
@@ -22,12 +30,12 @@ export const transcriptsOf = ({ config }: Pick<SandboxFolders, 'config'>): strin
 export async function saveSession(
   { blobs, turns, ...deps }: SaveDeps,
   ref: SandboxLease,
-  { folders, signal }: { folders: SavedFolders; signal: AbortSignal | undefined },
+  { folders, hashes, signal }: SaveOptions,
 ): Promise<void> {
   signal?.throwIfAborted();
   const base = await turns.beginSave(ref.runId);
   const files = ownedBlobs(blobs, ref.runId, 'files');
-  const workspace = await storeContents(files, folders.workspace, { signal });
+  const workspace = await storeContents(files, folders.workspace, { hashes, signal });
   if (workspace === null) return; // removed
   const transcripts = { root: transcriptsOf(folders), stored: base.transcript, signal };
   const transcriptBlobs = ownedBlobs(blobs, ref.runId, 'transcripts');
@@ -36,6 +44,7 @@ export async function saveSession(
   const { snapshot } = workspace;
   const state = { at: base.at, workspace: snapshot, transcript };
   if (!(await turns.saveState(ref, state))) return;
+  workspace.onListed();
   failpoint('workspace.listed');
   await recordSnapshot(deps, ref, workspace);
 }

@@ -9,6 +9,7 @@ import type { OutputPipeline } from '../output/output.ts';
 import type { Ownership } from '../ownership.ts';
 import { awaitExitAndDrain, resolveEnd } from '../stop/finish-run.ts';
 import type { GracefulStop } from '../stop/graceful-stop.ts';
+import type { HashCache } from '../workspace/hash-cache.ts';
 import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
 import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
 import { createRunTurn, type RunTurn } from './run-turn.ts';
@@ -31,19 +32,26 @@ interface SessionDeps {
   output: OutputPipeline;
   gracefulStop: GracefulStop;
   ownership: Ownership;
+  hashes: HashCache;
   recorded(): Promise<unknown>;
 }
 
 export function createSessionController(
   deps: SandboxDeps,
   context: SandboxContext,
-  { session, output, gracefulStop, ownership, recorded }: SessionDeps,
+  { session, output, gracefulStop, ownership, hashes, recorded }: SessionDeps,
 ): SessionController {
   const { ref, folders, logger } = context;
   const lease = { ...ref, token: context.lease.token };
   const pauser = createPauser(deps, context, { session, ownership });
+  let hasExited = false;
+  /** The last save reads every file. */
+  const saveOptions = (signal?: AbortSignal) => ({
+    ...{ folders, signal },
+    hashes: hasExited ? undefined : hashes,
+  });
   const saver = createSaveQueue(
-    (signal) => deps.withFilesLock(ref.runId, () => saveSession(deps, lease, { folders, signal })),
+    (signal) => deps.withFilesLock(ref.runId, () => saveSession(deps, lease, saveOptions(signal))),
     (err) => logger.warn({ err }, 'session_save_failed'),
   );
   const { tail } = output;
@@ -68,6 +76,7 @@ export function createSessionController(
       void context.exit.exited.then(unsubscribe);
       // A terminated sandbox is not followed by another: its cause is recorded before the release.
       const exit = await awaitExitAndDrain(context, { output, ownership, recorded });
+      hasExited = true;
       await retryUntilAborted(() => saver.save(), ownership.retry);
       const { runId, generation } = ref;
       const end = resolveEnd({ exit, turn: context.turns.last() });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { hasSpecialBits, modeOf, modifiedAtOf } from './entry-attributes.ts';
+import type { HashPass } from './hash-cache.ts';
 import { openFile } from './walk.ts';
 
 type Hashed =
@@ -16,7 +17,7 @@ const chunkBytes = 256 * 1024;
  */
 export function createFileHasher(
   root: string,
-  maxBytes: number,
+  { maxBytes, hashes }: { maxBytes: number; hashes: HashPass | null },
 ): (path: string) => Promise<Hashed> {
   const linked = new Map<string, FileEntry>();
   let bytesLeft = maxBytes;
@@ -30,8 +31,8 @@ export function createFileHasher(
     if (known !== undefined) return { outcome: 'hashed', entry: { ...known, path }, hasLostBits };
     const { size } = stats;
     if (size > bytesLeft) return { outcome: 'too_large' };
-    const { sha256, read } = await digestOf(readChunks(file, size));
-    if (read !== size) return { outcome: 'changed' };
+    const sha256 = await contentHash(file, size, hashes);
+    if (sha256 === null) return { outcome: 'changed' };
     bytesLeft -= size;
     const attributes = { mode: modeOf(stats), modifiedAt: modifiedAtOf(stats) };
     const entry: FileEntry = { path, size, sha256, ...attributes, scope: 'run' };
@@ -50,6 +51,20 @@ export function createFileHasher(
       await file.close();
     }
   };
+}
+
+/** Null if the file has become shorter. */
+async function contentHash(
+  file: FileHandle,
+  size: number,
+  hashes: HashPass | null,
+): Promise<string | null> {
+  const known = await hashes?.find(file);
+  if (known !== undefined && known.sha256 !== null) return known.sha256;
+  const { sha256, read } = await digestOf(readChunks(file, size));
+  if (read !== size) return null;
+  known?.note(sha256);
+  return sha256;
 }
 
 /** Read as bigints, because a double may lose the last digits of an inode number. */

@@ -4,6 +4,7 @@ import type { LinkEntry, Snapshot, WorkspaceTree } from '../../../core/files/fil
 import { checkFilePath } from '../../../core/files/file-path.ts';
 import { limits } from '../../../core/limits.ts';
 import { hasSpecialBits, modeOf, modifiedAtOf } from './entry-attributes.ts';
+import type { HashPass } from './hash-cache.ts';
 import { createFileHasher } from './hash-file.ts';
 import { isNotFound, openFolder, procFdPath } from './safe-open.ts';
 import type { SkippedList } from './skipped-entries.ts';
@@ -19,6 +20,7 @@ export const walkOptions = { maxDepth, maxEntries, heavy: 'last' } as const;
 interface ReadTreeOptions {
   maxFiles: number;
   skipped: SkippedList;
+  hashes: HashPass | null;
   signal?: AbortSignal | undefined;
 }
 
@@ -30,10 +32,11 @@ type Add<K extends Found['kind']> = (found: Extract<Found, { kind: K }>) => Prom
  */
 export async function readTree(
   root: string,
-  { maxFiles, skipped, signal }: ReadTreeOptions,
+  { maxFiles, skipped, hashes, signal }: ReadTreeOptions,
 ): Promise<Snapshot> {
   const tree: Snapshot = { files: [], links: [], folders: [], changed: [] };
-  const hashFile = createFileHasher(root, limits.snapshot.maxBytes);
+  const { maxBytes } = limits.snapshot;
+  const hashFile = createFileHasher(root, { maxBytes, hashes });
 
   const addFile: Add<'file'> = async ({ path }) => {
     const hashed = await hashFile(path);

@@ -6,6 +6,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { foldersOf } from '../sandbox-paths.ts';
 import type { WritePendingFiles } from '../session/run-turn.ts';
+import type { HashCache } from './hash-cache.ts';
 import { ownedBlobs } from './owned-blobs.ts';
 import { snapshotWorkspace } from './snapshot.ts';
 import { storeFile } from './store-file.ts';
@@ -38,8 +39,8 @@ export function createSandboxFiles(
     const sandbox = sandboxes.findByRun(runId);
     return sandbox?.isLive() ? sandbox.lease : null;
   };
-  const snapshot = (ref: SnapshotRef, signal?: AbortSignal) =>
-    snapshotWorkspace(deps, { ref, root: rootOf(ref), signal });
+  const snapshot = (ref: SnapshotRef, options: { hashes?: HashCache; signal?: AbortSignal } = {}) =>
+    snapshotWorkspace(deps, { ref, root: rootOf(ref), ...options });
 
   /** With its conversation, because its next sandbox starts with both. */
   async function storeSession(
@@ -58,7 +59,8 @@ export function createSandboxFiles(
       return deps.withFilesLock(runId, async () => {
         const lease = liveLease(runId);
         if (lease === null) return { outcome: 'gone' };
-        await snapshot(lease, signal);
+        const hashes = sandboxes.findByRun(runId)?.hashes;
+        await snapshot(lease, { ...(hashes && { hashes }), signal });
         return { outcome: 'stored' };
       });
     },

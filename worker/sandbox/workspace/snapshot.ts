@@ -1,12 +1,13 @@
 import { lstat } from 'node:fs/promises';
 import { failpoint } from '../../../core/failpoint.ts';
-import type { SkippedEntries, Snapshot } from '../../../core/files/file-entry.ts';
+import type { FileEntry, SkippedEntries, Snapshot } from '../../../core/files/file-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../../../systems/postgres/files/file-store.ts';
 import type { SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
+import type { HashCache } from './hash-cache.ts';
 import { type OwnedBlobs, ownedBlobs } from './owned-blobs.ts';
 import { readTree } from './read-tree.ts';
 import { createSkippedList } from './skipped-entries.ts';
@@ -35,6 +36,7 @@ export async function snapshotWorkspace(
   if (found === null) return { files: 0, skipped: 0 };
   failpoint('workspace.stored');
   if (!(await deps.files.replaceSnapshot(ref, found.snapshot))) return { files: 0, skipped: 0 };
+  found.onListed();
   failpoint('workspace.listed');
   await recordSnapshot(deps, ref, found);
   return { files: found.snapshot.files.length, skipped: found.skippedCount };
@@ -42,10 +44,14 @@ export async function snapshotWorkspace(
 
 interface StoredContents extends SkippedEntries {
   snapshot: Snapshot;
+  /** Call when the snapshot is committed, so that the next one does not read the same again. */
+  onListed(): void;
 }
 
 interface ReadOptions {
   maxFiles?: number;
+  /** Without it, every file is read. */
+  hashes?: HashCache | undefined;
   /** Checked between two files. */
   signal?: AbortSignal | undefined;
 }
@@ -58,17 +64,22 @@ interface ReadOptions {
 export async function storeContents(
   blobs: OwnedBlobs,
   root: string,
-  { maxFiles = limits.snapshot.maxFiles, signal }: ReadOptions = {},
+  { maxFiles = limits.snapshot.maxFiles, hashes: cache, signal }: ReadOptions = {},
 ): Promise<StoredContents | null> {
   if (!(await isFolder(root))) return null;
   const list = createSkippedList();
-  const tree = await readTree(root, { maxFiles, skipped: list, signal });
-  const hashed = { root, entries: tree.files, signal };
-  const { stored, changed: changedSince } = await storeBlobs(blobs, hashed);
+  const hashes = cache?.begin() ?? null;
+  const tree = await readTree(root, { maxFiles, skipped: list, hashes, signal });
+  const isStored = ({ sha256 }: FileEntry): boolean => hashes?.isStored(sha256) ?? false;
+  const entries = tree.files.filter((entry) => !isStored(entry));
+  const { stored, changed: changedSince } = await storeBlobs(blobs, { root, entries, signal });
+  const newlyStored = new Set(stored);
+  const files = tree.files.filter((entry) => isStored(entry) || newlyStored.has(entry));
   const changed = [...tree.changed, ...changedSince];
   for (const path of changed) list.add(path, 'changed while it was stored');
   const { skippedCount, skipped } = list;
-  return { snapshot: { ...tree, files: stored, changed }, skippedCount, skipped };
+  const onListed = () => hashes?.commit(files);
+  return { snapshot: { ...tree, files, changed }, onListed, skippedCount, skipped };
 }
 
 /** Readers of the log are notified if other entries than before were skipped. */

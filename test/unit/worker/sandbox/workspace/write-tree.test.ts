@@ -110,7 +110,7 @@ test('a second call completes what a crashed process left', async () => {
 test('a restored tree is read as the same tree', async () => {
   await restore(everything);
   const skipped = createSkippedList();
-  const read = await readTree(root, { maxFiles: 100, skipped });
+  const read = await readTree(root, { maxFiles: 100, skipped, hashes: null });
   const byPath = <E extends { path: string }>(entries: E[]): E[] =>
     [...entries].sort((a, b) => (a.path < b.path ? -1 : 1));
   expect(byPath(read.links)).toEqual(byPath(everything.links));
