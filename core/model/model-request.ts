@@ -1,5 +1,5 @@
 import type { NetworkPolicy } from '../flows/flow.ts';
-import { isObject, type JsonObject } from '../json.ts';
+import { isObject, type JsonObject, listIn, textIn } from '../json.ts';
 import { findForbiddenContent, type Refusal } from './request-content.ts';
 
 /** The two paths of the model API that the gateway serves. */
@@ -39,6 +39,16 @@ export function readModelRequest(body: unknown, policy: NetworkPolicy): ReadMode
   if (refusal !== null) return { outcome: 'refused', refusal };
   return { outcome: 'read', request: { model, maxTokens, stream, fields: body } };
 }
+
+/**
+ * The models that other fields name, for example to answer if the called model does not. Only the
+ * policy `open` permits such fields.
+ */
+export const furtherModels = ({ fields }: Pick<ModelRequest, 'fields'>): string[] =>
+  [...listIn(fields, 'fallbacks'), ...listIn(fields, 'tools')]
+    .filter(isObject)
+    .map((each) => textIn(each, 'model'))
+    .filter((model) => model !== null);
 
 const modelMaxChars = 256;
 

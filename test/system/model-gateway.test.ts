@@ -20,9 +20,12 @@ afterAll(() => service?.stop());
 
 const bash = (command: string) => ({ tool: 'Bash', input: { command } });
 
-async function run(...steps: object[]) {
+const run = (...steps: object[]) => runWith([], steps);
+
+/** `files` are in the working directory before the agent starts. */
+async function runWith(files: object[], steps: object[]) {
   const prompt = modelScript([...steps, { text: 'Done.' }]);
-  const { runId } = await service.trigger({ prompt });
+  const { runId } = await service.trigger({ prompt, files });
   const ended = await service.untilEnded(runId, 150_000);
   expect(ended).toMatchObject({ exitCode: 0, result: expect.any(String) });
   expect(ended).not.toHaveProperty('error');
@@ -189,21 +192,28 @@ const hook = { type: 'command', command: 'echo "a hook ran" >> /workspace/seen' 
 const settings = {
   env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9', NO_PROXY: '', CLAUDE_CODE_USE_BEDROCK: '1' },
   hooks: { PreToolUse: [{ matcher: '*', hooks: [hook] }], SessionStart: [{ hooks: [hook] }] },
+  apiKeyHelper: 'touch /workspace/helped; echo another-key',
 };
+/** The variable shows whether the agent reads a file, even if nothing else of it takes effect. */
+const settingsOfProject = ['settings.json', 'settings.local.json'].map((name) => ({
+  path: `.claude/${name}`,
+  content: JSON.stringify({ ...settings, env: { ...settings.env, READ: name } }),
+  encoding: 'utf8',
+}));
 
 test(
-  'settings that the agent writes redirect no model request and run no hook',
+  'settings that the agent writes, or finds in its directory, redirect no model request and run nothing',
   patiently,
   async () => {
-    const runId = await run(
+    const runId = await runWith(settingsOfProject, [
       bash(`echo '${JSON.stringify(settings)}' > "$CLAUDE_CONFIG_DIR/settings.json"; sleep 2`),
-      bash('echo "still here" >> seen'),
+      bash('echo "still here$READ" >> seen; test -e helped && echo "helped" >> seen'),
       // The control: the same settings take effect in an agent that is started without the pinned
       // settings.
       bash(
         'claude -p hello & until grep -q hook seen; do sleep 0.1; done; kill %1; echo ended >> seen',
       ),
-    );
+    ]);
     expect(await linesOf(runId, 'seen')).toEqual(['still here', 'a hook ran', 'ended']);
   },
 );

@@ -9,6 +9,7 @@ import { type CallBound, costBound, nanosOf } from '../../core/metering/call-cos
 import type { RunSpending } from '../../core/metering/ledger-entry.ts';
 import type { ModelPrice } from '../../core/metering/model-prices.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
+import { furtherModels, type ModelRequest } from '../../core/model/model-request.ts';
 import type { UnmeteredCall } from '../egress/model/call-meter.ts';
 import type { ModelApiError } from '../egress/model/model-api-error.ts';
 
@@ -24,8 +25,8 @@ export interface LimitedRun {
 export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
 
 export interface CallLimits {
-  /** The refusal of a model that the run may not call; null if it may. */
-  checkModel(model: string): Refusal | null;
+  /** The refusal of a call to a model that the run may not call; null if it may. */
+  checkModels(request: ModelRequest): Refusal | null;
   /** What a call to a permitted model has reserved, or the reason why it is refused. */
   admit(
     call: UnmeteredCall,
@@ -52,8 +53,11 @@ export function createCallLimits(run: LimitedRun, spent: RunSpending): CallLimit
   let calls = spent.calls;
 
   return {
-    checkModel: (called) =>
-      isAllowedModel(called, allowed) ? null : refused(modelNotAllowed(called, allowed)),
+    checkModels(request) {
+      const called = [request.model, ...furtherModels(request)];
+      const other = called.find((each) => !isAllowedModel(each, allowed));
+      return other === undefined ? null : refused(modelNotAllowed(other, allowed));
+    },
     async admit(call, price) {
       if (calls >= callsMax) return { error: tooManyCalls(callsMax), exceeded: 'too_many_calls' };
       calls += 1;
@@ -79,8 +83,11 @@ function boundOf(
   price: ModelPrice | null,
 ): PricedBound | ModelApiError {
   const { model, maxTokens, fields } = request;
-  // The known prices apply to the standard speed, without a choice of the region.
-  const isStandard = (fields.speed ?? 'standard') === 'standard' && fields.inference_geo == null;
+  // The known prices apply to the standard speed, without a choice of the region or another model.
+  const isStandard =
+    (fields.speed ?? 'standard') === 'standard' &&
+    fields.inference_geo == null &&
+    furtherModels(request).length === 0;
   if (price === null || !isStandard) return unpriced(model);
   if (maxTokens === null) return noMaxTokens;
   return { price, bound: callBound({ bytes, maxTokens, fields }) };
@@ -119,7 +126,7 @@ const notPermitted = (message: string): ModelApiError => ({
 
 const modelNotAllowed = (model: string, allowed: readonly string[]): ModelApiError =>
   notPermitted(
-    `model: ${model} is not a model of this run. Use ${allowed.join(', ')}, or add the model to the flow's allowedModels.`,
+    `model: ${model.slice(0, 256)} is not a model of this run. Use ${allowed.join(', ')}, or add the model to the flow's allowedModels.`,
   );
 
 const tooManyCalls = (callsMax: number): ModelApiError =>

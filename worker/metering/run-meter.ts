@@ -113,7 +113,7 @@ function createRunMeter(
 
   return {
     async open(unmetered) {
-      const refusal = limits.checkModel(unmetered.request.model);
+      const refusal = limits.checkModels(unmetered.request);
       if (refusal !== null) return refuse(refusal);
       if (unmetered.endpoint === '/v1/messages/count_tokens') return freeCall;
       const call = openCall(deps, unmetered, messageId);

@@ -120,6 +120,11 @@ describe('a budget', () => {
     ['of a model without a price', { model: 'my-model' }, 403],
     ['at another speed', { fields: { speed: 'fast' } }, 403],
     ['in a chosen place', { fields: { inference_geo: 'us' } }, 403],
+    [
+      'to a second model, even if permitted',
+      { fields: { fallbacks: [{ model: 'claude-haiku-5-5' }] } },
+      403,
+    ],
     ['without a bound of its answer', { maxTokens: null }, 400],
   ])('permits no call %s, and the run continues', async (_which, call, status) => {
     const run = await meteredRun({ maxBudgetUsd: 1, allowedModels: ['my-model'] });
@@ -150,5 +155,16 @@ describe('a run', () => {
     const opened = await open(run, { model: 'claude-opus-5-5' });
     expect(opened).toMatchObject({ outcome: 'refused', error: { status: 403 } });
     expect(await isExceeded(run)).toBeNull();
+  });
+
+  test('calls no other model through a field that names a further one', async () => {
+    const run = await meteredRun({ model: 'sonnet', allowedModels: ['my-model'] });
+    const model = 'claude-sonnet-5-5';
+    const naming = (further: unknown) => [
+      { model, fields: { fallbacks: [{ model: 'my-model' }, { model: further }] } },
+      { model, fields: { tools: [{ name: 'a' }, { type: 'advisor_20260301', model: further }] } },
+    ];
+    for (const call of naming('my-model')) expect(await statusOf(run, call)).toBeNull();
+    for (const call of naming('claude-opus-5-5')) expect(await statusOf(run, call)).toBe(403);
   });
 });
