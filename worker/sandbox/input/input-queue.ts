@@ -40,11 +40,18 @@ interface FirstMessage {
   id: string;
 }
 
-/** `first` always has index 1: a sandbox that requests the next one has received it. */
-export function createInputQueue(first: FirstMessage | null): AgentInputQueue {
+/**
+ * `first` always has index 1: a sandbox that requests the next one has received it. The observer is
+ * called once per message, however often the sandbox requests it.
+ */
+export function createInputQueue(
+  first: FirstMessage | null,
+  onFirstDelivery: (index: number) => void = () => undefined,
+): AgentInputQueue {
   let messages: Message[] = first === null ? [] : [{ ...first, index: 1, delivered: true }];
   const waiting = new Set<() => void>();
   let highest = messages.length;
+  let lastDelivered = 0;
   let closed = false;
 
   function answer(after: number): NextMessage {
@@ -88,7 +95,12 @@ export function createInputQueue(first: FirstMessage | null): AgentInputQueue {
       while (answer(after).kind === 'none' && !signal.aborted) {
         await waitForChange(waiting, signal);
       }
-      return answer(after);
+      const next = answer(after);
+      if (next.kind === 'message' && next.index > lastDelivered) {
+        lastDelivered = next.index;
+        onFirstDelivery(lastDelivered);
+      }
+      return next;
     },
   };
 }

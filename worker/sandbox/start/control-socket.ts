@@ -45,7 +45,10 @@ export async function openControlSocket(
   sandbox: { ref: SandboxRef; plan: SandboxPlan; folders: SandboxFolders; logger: Logger },
 ): Promise<ControlSocket> {
   const { ref, plan, folders, logger } = sandbox;
-  const input = createInputQueue(firstMessage(ref, plan));
+  const input = createInputQueue(firstMessage(ref, plan), (index) => {
+    failpoint('prompt.delivered');
+    logger.debug({ index }, 'message_delivered');
+  });
   const denials = new Map<string, Denial & { count: number }>();
   let onExitHint = (): void => undefined;
   const policy = await ensureEgressPolicyFile(folders.root, plan);
@@ -61,7 +64,7 @@ export async function openControlSocket(
     meter,
     mayUseHostModel: hostModelAccess(deps, ref.runId),
     onModelCallRefused: deps.onModelCallRefused,
-    nextMessage: logFirstDelivery(input, (index) => logger.debug({ index }, 'message_delivered')),
+    nextMessage: input.next,
     exited: () => onExitHint(),
     onDenied: (denial) => void denials.set(`${denial.host}:${denial.port}`, denial),
   });
@@ -108,20 +111,3 @@ function meteredRunOf({ run, flow }: SandboxPlan) {
 /** A session's messages are sent one by one, each with its turn. */
 const firstMessage = (ref: SandboxRef, { run, session }: SandboxPlan) =>
   session === null ? promptMessage({ ...ref, prompt: run.prompt }) : null;
-
-/** Logs each message once, however often the sandbox requests it. */
-function logFirstDelivery(
-  input: AgentInputQueue,
-  onFirst: (index: number) => void,
-): AgentInputQueue['next'] {
-  let delivered = 0;
-  return async (after, signal) => {
-    const next = await input.next(after, signal);
-    if (next.kind === 'message' && next.index > delivered) {
-      delivered = next.index;
-      failpoint('prompt.delivered');
-      onFirst(delivered);
-    }
-    return next;
-  };
-}

@@ -19,6 +19,18 @@ test('returns messages in order, each as often as it is requested', async () => 
   expect(await input.next(2, unlimited())).toEqual({ kind: 'closed' });
 });
 
+test('reports each message at its first delivery only', async () => {
+  const delivered: number[] = [];
+  const input = createInputQueue({ line: 'prompt', id: 'first' }, (at) => delivered.push(at));
+  input.push('second');
+  await input.next(0, unlimited());
+  await input.next(0, unlimited());
+  await input.next(1, unlimited());
+  await input.next(0, unlimited());
+  await input.next(2, AbortSignal.timeout(10));
+  expect(delivered).toEqual([1, 2]);
+});
+
 test('a request waits for the next message, its timeout or the end', async () => {
   const input = createInputQueue({ line: 'prompt', id: 'first' });
   const waiting = input.next(1, unlimited());
