@@ -7,10 +7,13 @@ import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { ControlHandlers } from '../../egress/control-api.ts';
 import type { SandboxDeps } from '../deps.ts';
+import type { SandboxFolders } from '../sandbox-paths.ts';
+import { transcriptsOf } from '../session/save-session.ts';
+import { hasConversation, transcriptName } from '../session/transcript.ts';
 
-export type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
+type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
 
-export interface ConfiguredRun {
+interface ConfiguredRun {
   run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns'>;
   flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
   outputSchema: string | null;
@@ -42,12 +45,41 @@ export function runConfigEndpoint(
 }
 
 /**
+ * A session keeps its configuration. Each sandbox can request it until it acknowledges it. The
+ * acknowledged version is recorded. A restarted process does not know it and records version 0, so
+ * that a change of the configuration is never missed.
+ */
+export function sessionConfigEndpoint(
+  { sessions, flows }: Pick<SandboxDeps, 'sessions' | 'flows'>,
+  { ref, plan, folders }: { ref: SandboxRef; plan: ConfiguredRun; folders: SandboxFolders },
+  logger: Pick<Logger, 'debug'>,
+): ConfigEndpoint {
+  const { runId, generation } = ref;
+  const unknownVersion = 0;
+  let deliveredVersion = unknownVersion;
+  return configEndpoint({ flows }, plan, {
+    async read() {
+      const stored = await sessions.readConfig(runId, generation);
+      if (stored === null) return null;
+      deliveredVersion = stored.version;
+      return stored.config;
+    },
+    acknowledge: () => sessions.acknowledgeConfig(runId, generation, deliveredVersion),
+    async conversation() {
+      const resume = await hasConversation(transcriptsOf(folders), transcriptName(runId));
+      return { id: runId, resume };
+    },
+    logger,
+  });
+}
+
+/**
  * Reads the configuration for each request, so this process keeps no secrets. Once it is
  * acknowledged, it is not read again: every process in the sandbox can send requests, and they must
  * not load the database. The first acknowledgement decides whether this sandbox's agent starts;
  * later ones return the same.
  */
-export function configEndpoint(
+function configEndpoint(
   { flows }: Pick<SandboxDeps, 'flows'>,
   { run, flow, outputSchema, answerTokensMax }: ConfiguredRun,
   { logger, ...source }: ConfigSource,

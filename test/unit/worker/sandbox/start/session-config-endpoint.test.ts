@@ -5,7 +5,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { emptyRunConfig } from '../../../../../core/runs/run-config.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
-import { sessionConfigEndpoint } from '../../../../../worker/sandbox/session/session-config-endpoint.ts';
+import { sessionConfigEndpoint } from '../../../../../worker/sandbox/start/config-endpoint.ts';
 
 const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);
