@@ -43,13 +43,13 @@ export async function attach(
   await makeFolders(folders);
   const socket = await openControlSocket(deps, { ref, plan, folders, logger });
   failpoint('start.listening');
-  const lease = await takeSandboxLease(deps, { ref, logger }, () => lost.abort()).catch(
-    closeAndRethrow(socket),
-  );
-  if (lease === null) {
-    await socket.close();
-    return null;
+  let lease: RenewedLease | null = null;
+  try {
+    lease = await takeSandboxLease(deps, { ref, logger }, () => lost.abort());
+  } finally {
+    if (lease === null) await socket.close();
   }
+  if (lease === null) return null;
   failpoint('start.leased');
   return { ref, plan, folders, socket, lease, lost: lost.signal, spool: null, logger };
 }
@@ -82,11 +82,4 @@ export async function release({ lease, socket, spool }: Attachment): Promise<voi
   lease.release();
   await socket.close();
   await spool?.close();
-}
-
-function closeAndRethrow(socket: ControlSocket) {
-  return async (error: unknown): Promise<never> => {
-    await socket.close();
-    throw error;
-  };
 }

@@ -5,8 +5,8 @@ import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { wasStarted } from './adopt-sandbox.ts';
 import { type Attachment, attach, openSpool, release } from './attach.ts';
+import { prepareWorkspace } from './prepare-workspace.ts';
 import { publishStart } from './publish-start.ts';
-import { prepareWorkspace } from './seed-workspace.ts';
 
 type StartResult =
   | { outcome: 'started'; sandbox: PreparedSandbox }

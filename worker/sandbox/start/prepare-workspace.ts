@@ -9,28 +9,20 @@ import { SandboxStartError } from './start-error.ts';
 
 const doneName = 'seeded';
 
-/** A first sandbox starts with the flow's files, a later one with what the previous one left. */
+/**
+ * Writes files before the agent starts: in a first sandbox those of the flow and of the request, in
+ * a later one those that the previous one left. A second call does nothing, because an agent that
+ * was started in between may have changed them.
+ */
 export async function prepareWorkspace(
   deps: SandboxDeps,
   { ref, plan, folders }: Attachment,
 ): Promise<void> {
   if (plan.session !== null && (await restoreSession(deps, ref, folders))) return;
-  await seedWorkspace(deps, ref.runId, folders);
-}
-
-/**
- * Writes the flow's and the request's files before the agent starts. A second call does nothing,
- * because an agent that was started in between may have changed them.
- */
-async function seedWorkspace(
-  { files, blobs }: SandboxDeps,
-  runId: string,
-  { root, workspace }: Attachment['folders'],
-): Promise<void> {
-  const done = join(root, doneName);
+  const done = join(folders.root, doneName);
   if (await stat(done).catch(() => null)) return;
-  const seed = await files.listSeed(runId);
-  const written = await writeStoredFiles(blobs, workspace, seed);
+  const seed = await deps.files.listSeed(ref.runId);
+  const written = await writeStoredFiles(deps.blobs, folders.workspace, seed);
   if (written.outcome === 'rejected') throw notSeeded(written);
   failpoint('start.seeded');
   await writeFile(done, '', { mode: 0o600 });
