@@ -1,5 +1,4 @@
 import { once } from '../../../lib/once.ts';
-import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { SandboxContext } from '../context.ts';
 import { boundsOf, type SandboxDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
@@ -33,7 +32,9 @@ export function startOutput(
     chat: session?.reader ?? null,
     bounds: { ...bounds, lines, bytes },
     withDeltas: run.partialMessages,
-    frames: { append: appendAfterCalls(deps, context) },
+    frames: deps.frames,
+    callsWritten: context.socket.meter.written,
+    onBatchStored: deps.onBatchStored,
     interactions: deps.interactions,
     frameStream: deps.frameStream,
     onStored(stored) {
@@ -49,24 +50,6 @@ export function startOutput(
     onFailure: ownership.retry.onFailure,
   });
   return { tail, tree };
-}
-
-/** Before a turn's end is stored, the ledger has all its calls, so that its cost is complete. */
-function appendAfterCalls(
-  { frames, onBatchStored }: Pick<SandboxDeps, 'frames' | 'onBatchStored'>,
-  { socket }: Pick<SandboxContext, 'socket'>,
-): FrameStore['append'] {
-  return async (batch, chat) => {
-    const endsTurn = batch.facts.turn !== undefined || chat?.turnEnd !== undefined;
-    if (endsTurn) await socket.meter.written();
-    const from = performance.now();
-    const appended = await frames.append(batch, chat);
-    if (appended.outcome === 'stored') {
-      const bytes = batch.toOffset - batch.fromOffset;
-      onBatchStored({ frames: batch.frames.length, bytes, tookMs: performance.now() - from });
-    }
-    return appended;
-  };
 }
 
 function endBootPhase(deps: SandboxDeps, context: SandboxContext, signal: AbortSignal): void {

@@ -11,6 +11,8 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
+import type { Appended, Batch } from '../../../systems/postgres/log/append-frames.ts';
+import type { ChatUpdate } from '../../../systems/postgres/log/append-turn.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
@@ -37,6 +39,9 @@ export interface TailDeps {
   position: { byteOffset: number; lastSeq: number; agentState: AgentState };
   withDeltas: boolean;
   frames: Pick<FrameStore, 'append'>;
+  /** Resolves when the ledger has every model call that has ended. */
+  callsWritten(): Promise<void>;
+  onBatchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   interactions: Pick<InteractionStore, 'record'>;
   frameStream: Pick<FrameStream, 'publish'>;
   onStored(stored: { frames: number; agentState: AgentState; facts: RunFacts }): void;
@@ -183,10 +188,11 @@ function createLogAppender(deps: TailDeps, retry: RetryPolicy): LogAppender {
       await retryUntilAborted(() => deps.interactions.record(runId, interactionEvents), retry);
     if (turnEnd) failpoint('turn.ending');
     const range = { runId, token, generation, fromOffset: byteOffset, toOffset };
-    const stored = await retryUntilAborted(
-      () => deps.frames.append({ ...range, frames: batch.frames, facts, agentState }, chat),
-      retry,
-    );
+    const stored = await retryUntilAborted(async () => {
+      // Before a turn's end is stored, the ledger has all its calls, so that its cost is complete.
+      if (turn || turnEnd) await deps.callsWritten();
+      return append({ ...range, frames: batch.frames, facts, agentState }, chat);
+    }, retry);
     if (stored.outcome === 'fenced') return null;
     if (turnEnd) failpoint('turn.ended');
     byteOffset = toOffset;
@@ -195,6 +201,17 @@ function createLogAppender(deps: TailDeps, retry: RetryPolicy): LogAppender {
     return batch.frames.map(({ event, channel, data }, index) => {
       return { seq: firstSeq + index, at, event, channel, data };
     });
+  }
+
+  async function append(batch: Batch, chat: ChatUpdate): Promise<Appended> {
+    const from = performance.now();
+    const appended = await deps.frames.append(batch, chat);
+    if (appended.outcome === 'stored') {
+      const bytes = batch.toOffset - batch.fromOffset;
+      const tookMs = performance.now() - from;
+      deps.onBatchStored({ frames: batch.frames.length, bytes, tookMs });
+    }
+    return appended;
   }
 
   return {

@@ -40,6 +40,28 @@ test('tails that are interrupted repeatedly write the same log as a single one',
   expect(plain(log)).toEqual(framesOf(lines));
 }, 120_000);
 
+test('the end of a turn waits for the ledger, and output before it does not', async () => {
+  const fixture = await createTailFixture(database.pool);
+  let resolveCalls: () => void = () => {};
+  const calls = new Promise<void>((resolve) => {
+    resolveCalls = resolve;
+  });
+  let isWaiting = false;
+  const tail = await fixture.tail({
+    bounds: { ...bounds(), lines: 1 },
+    callsWritten() {
+      isWaiting = true;
+      return calls;
+    },
+  });
+  await fixture.write(`${assistant('hello')}\n${result}\n`);
+  await expect.poll(() => isWaiting).toBe(true);
+  expect(plain(await fixture.log())).toEqual(framesOf([assistant('hello')]));
+  resolveCalls();
+  await tail.readToEnd();
+  expect(plain(await fixture.log())).toEqual(framesOf([assistant('hello'), result]));
+});
+
 test('a tail frozen during its write stores nothing once another has started', async () => {
   const fixture = await createTailFixture(database.pool);
   let thaw: () => void = () => {};

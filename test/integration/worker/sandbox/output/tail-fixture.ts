@@ -72,6 +72,8 @@ export async function createTailFixture(pool: Pool): Promise<TailFixture> {
       bounds: bounds(),
       withDeltas: true,
       frames,
+      callsWritten: async () => {},
+      onBatchStored: () => {},
       interactions: createInteractionStore(pool),
       frameStream: {
         publish: (_runId, batch) => {
