@@ -49,8 +49,8 @@ interface Scan {
 }
 
 /**
- * Of the whole request: what is found where it has no effect makes the bound larger, and nothing
- * else.
+ * Scans the whole request. A field that is found where it has no effect only makes the bound
+ * larger.
  */
 function scan(
   value: unknown,

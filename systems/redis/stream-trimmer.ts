@@ -2,14 +2,14 @@ import { limits } from '../../core/limits.ts';
 
 /**
  * Bounds the bytes of a run's stream, which Redis cannot do. A run has one publisher, which counts
- * what it has written. A new publisher does not know how much there is, and drops it.
+ * the bytes that it writes. A new publisher has not counted the earlier entries, and drops them.
  */
 interface StreamTrimmer {
   /** Counts an entry. */
   add: (runId: string, entry: { id: string; bytes: number }) => void;
   /** The lowest id to keep, or null while everything fits. */
   trim: (runId: string) => string | null;
-  /** What is in the stream becomes unknown. */
+  /** The entries in the stream no longer count. The next trim drops them. */
   forget: (runId: string) => void;
 }
 

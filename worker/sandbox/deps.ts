@@ -21,7 +21,7 @@ import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { RunLogContext } from '../run-log-context.ts';
 
-/** Notified of what is measured. */
+/** Receives the events that are measured. */
 export interface SandboxObserver {
   /** From storing the message to the first start of its turn. */
   onTurnStarted(waitedMs: number): void;

@@ -34,7 +34,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
 /**
  * The history keeps growing while a removal on a dying host is in progress, so that no turn waits
  * for it. It also keeps growing while an interrupted turn must end in the next sandbox, because
- * only this history knows the interrupt.
+ * only this history has the interrupt.
  */
 const shouldContinueAsNew = ({ turns, timeouts, removals, inbox }: SessionContext): boolean =>
   removals.size === 0 &&

@@ -31,12 +31,13 @@ export type LossStore = ReturnType<typeof createLossStore>;
 
 export function createLossStore(pool: Pool) {
   return {
-    /** Compares the database with what the host knows of it. */
+    /** Compares the database with what the host's last confirmed heartbeat returned. */
     compare: (hostId: string, known: KnownDatabase) => compare(pool, hostId, known),
     /** Whether the database lacks any of these commits, which reached Redis after Postgres. */
     lacksAny: (commits: CommitsInRedis) => lacksAny(pool, commits),
     /**
-     * Handles lost commits as a restore. False if a restore that the host did not know covers them.
+     * Handles lost commits as a restore. False if they are covered by a restore
+     * that the host has not recorded.
      */
     recordLoss: (hostId: string, known: KnownDatabase) => recordLoss(pool, hostId, known),
   };

@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { MemoRun } from '../../../core/temporal/workflow-memo.ts';
 import type { Db } from '../client/pool.ts';
 
-/** A run that Temporal knows and the database does not. */
+/** A run that has a workflow in Temporal and no row in the database. */
 export interface MissingRun extends MemoRun {
   workflowId: string;
   startedAt: Date;

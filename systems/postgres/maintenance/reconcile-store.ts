@@ -15,7 +15,7 @@ export interface PendingRestore {
 /** Inconsistencies, the oldest first and a bounded number per call; the reconciler calls again. */
 export function createReconcileStore(pool: Pool) {
   return {
-    /** Admitted runs whose workflow was not started, as far as the database knows. */
+    /** Admitted runs without a recorded start of their workflow. */
     unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
     /** Runs with a recorded end cause that have not ended. */
     unfinishedStops: (olderThanMs: number) => unfinishedStops(pool, olderThanMs),

@@ -18,10 +18,10 @@ export interface RestoreReconciler {
 }
 
 /**
- * After a restore, Temporal knows about work that the database lost. Ends sessions that Temporal
- * has completed, and inserts unknown runs as ended, so that their idempotency keys are not reused.
- * Until then requests that could repeat a lost run are rejected. A known run is not lost, so an
- * unverified one does not block requests.
+ * After a restore, Temporal has workflows of runs that the database lost. Ends sessions that
+ * Temporal has completed, and inserts unknown runs as ended, so that their idempotency keys are not
+ * reused. Until then requests that could repeat a lost run are rejected. A known run is not lost,
+ * so an unverified one does not block requests.
  */
 export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler {
   const { reconcile, logger } = deps;

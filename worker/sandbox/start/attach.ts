@@ -55,8 +55,8 @@ export async function attach(
 }
 
 /**
- * Opens the output before the agent writes its first line, and restores what is known of the agent
- * from the log. Requires the lease.
+ * Opens the output before the agent writes its first line, and restores the agent's state from the
+ * log. Requires the lease.
  */
 export async function openSpool(
   deps: SandboxDeps,
