@@ -13,10 +13,9 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** The caller of a request: an active API key, and its secret while the request lasts. */
+/** The caller of a request: an active API key. */
 export interface Caller {
   key: KeyRecord;
-  secret: string;
 }
 
 declare module 'fastify' {

@@ -55,7 +55,7 @@ export interface ApiDeps {
   logger: FastifyBaseLogger;
   metrics: ApiMetrics;
 
-  keys: Pick<KeyStore, 'findByKey' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
+  keys: Pick<KeyStore, 'findByKey' | 'activeOf' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;

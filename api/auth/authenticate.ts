@@ -30,7 +30,7 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
     const key = await keys.findByKey(secret);
     guard.record(secret, request.ip, key !== null);
     if (key?.state !== 'active') throw unauthorized();
-    return { key, secret };
+    return { key };
   }
 
   app.addHook('onRequest', async (request) => {

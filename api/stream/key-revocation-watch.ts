@@ -3,13 +3,13 @@ import type { ApiDeps } from '../deps.ts';
 
 interface KeyRevocationWatch {
   /** Calls back when the key is no longer active; returns a function that stops watching. */
-  watch: (secret: string, onRevoked: () => void) => () => void;
+  watch: (keyId: string, onRevoked: () => void) => () => void;
   close: () => void;
 }
 
 /**
- * Polls the keys of open streams, each key once however many streams it has. While a key cannot be
- * looked up, it counts as active.
+ * Polls the keys of open streams by one query for all of them. While keys cannot be looked up, they
+ * count as active.
  */
 export function createKeyRevocationWatch({
   keys,
@@ -17,15 +17,14 @@ export function createKeyRevocationWatch({
 }: Pick<ApiDeps, 'keys' | 'logger'>): KeyRevocationWatch {
   const watched = new Map<string, Set<() => void>>();
 
-  async function check(secret: string): Promise<void> {
-    const key = await keys.findByKey(secret);
-    if (key?.state === 'active') return;
-    for (const onRevoked of watched.get(secret) ?? []) onRevoked();
-  }
-
   async function checkAll(): Promise<void> {
+    const keyIds = [...watched.keys()];
+    if (keyIds.length === 0) return;
     try {
-      await Promise.all([...watched.keys()].map(check));
+      const active = new Set(await keys.activeOf(keyIds));
+      for (const keyId of keyIds) {
+        if (!active.has(keyId)) for (const onRevoked of watched.get(keyId) ?? []) onRevoked();
+      }
     } catch (err) {
       logger.warn({ err }, 'stream_key_check_failed');
     }
@@ -34,12 +33,12 @@ export function createKeyRevocationWatch({
   const timer = setInterval(() => void checkAll(), limits.stream.keyCheckMs);
   timer.unref();
   return {
-    watch(secret, onRevoked) {
-      const callbacks = watched.get(secret) ?? new Set();
-      watched.set(secret, callbacks.add(onRevoked));
+    watch(keyId, onRevoked) {
+      const callbacks = watched.get(keyId) ?? new Set();
+      watched.set(keyId, callbacks.add(onRevoked));
       return () => {
         callbacks.delete(onRevoked);
-        if (callbacks.size === 0 && watched.get(secret) === callbacks) watched.delete(secret);
+        if (callbacks.size === 0 && watched.get(keyId) === callbacks) watched.delete(keyId);
       };
     },
     close: () => clearInterval(timer),

@@ -40,8 +40,8 @@ export function createStreams(deps: ApiDeps): Streams {
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
-  async function serve(reader: Reader, secret: string): Promise<void> {
-    const stopWatching = keyWatch.watch(secret, () => closeReader(reader, null));
+  async function serve(reader: Reader): Promise<void> {
+    const stopWatching = keyWatch.watch(reader.key.keyId, () => closeReader(reader, null));
     try {
       await serveReader(reader);
     } catch (err) {
@@ -70,7 +70,7 @@ export function createStreams(deps: ApiDeps): Streams {
         nextRetryMs: reconnects.whileOpen(key),
       });
       if (isClosing) closeAll(reconnects, [reader]);
-      const served = serve(reader, caller.secret).finally(() => {
+      const served = serve(reader).finally(() => {
         open.delete(reader);
         release();
       });

@@ -34,6 +34,8 @@ export function createKeyStore(pool: Pool) {
     /** The only time the key itself is readable. */
     create: (input: NewKey) => createKey(pool, input),
     findByKey: (key: string) => findByKey(pool, key),
+    /** Those of these keys that are neither revoked nor expired. */
+    activeOf: (keyIds: string[]) => activeOf(pool, keyIds),
     find: (keyId: string) => findKey(pool, keyId),
     list: (projectId: string) => listKeys(pool, projectId),
     /** `after` is a page's `next`. */
@@ -96,6 +98,16 @@ async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
   const values = [hashOfToken(key)];
   const { rows } = await db.query<KeyRow>({ name: 'find_key', text, values });
   return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function activeOf(db: Db, keyIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from api_keys
+     where id = any($1::uuid[]) and revoked_at is null
+       and (expires_at is null or expires_at > db_clock())`,
+    [keyIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function listKeys(db: Db, projectId: string): Promise<KeyRecord[]> {
