@@ -65,7 +65,7 @@ const computed: Partial<Record<Name, string>> = {
   ANTHROPIC_API_KEY: '**required**, unless `OFFLINE_MODEL_URL` is set or `OFFLINE_MODEL` is `no`',
   CORS_ORIGINS: '`*`',
   PUBLIC_URL: '`http://API_HOST:API_PORT`',
-  HOST_CAPACITY: 'one for every 2 GiB of memory after the first 2',
+  HOST_CAPACITY: 'one for every 2 GiB of memory after the first 4',
   HOST_NAME: 'the machine’s name',
   MODEL_PRICES: 'the list prices',
 };
