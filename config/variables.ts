@@ -38,7 +38,7 @@ export const serviceVariables = {
       if (message !== null) context.addIssue({ code: 'custom', message });
     })
     .describe(
-      'Postgres, the source of truth: a direct connection or session pooling. For TLS use `?sslmode=verify-full`, with `sslrootcert`, `sslcert` and `sslkey` as file names.',
+      'Postgres, the source of truth: a direct connection, or [PgBouncer in session mode](operate.md#pgbouncer). For TLS use `?sslmode=verify-full`, with `sslrootcert`, `sslcert` and `sslkey` as file names.',
     ),
   REDIS_URL: address('a redis:// or rediss:// address', ['redis:', 'rediss:']).describe(
     'Redis: live frames, rate limits and presence. Losing its data loses no run.',
