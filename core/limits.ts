@@ -231,8 +231,10 @@ export const limits = {
     /** Changes of stored bytes that one statement adds to their sums, and how often. */
     foldRows: 50_000,
     foldEveryMs: 1 * minuteMs,
-    /** Ended runs whose logs are deleted together. */
+    /** Ended runs whose logs, or whose files, are deleted together. */
     batchRuns: 100,
+    /** Files of several runs that are deleted together. */
+    batchFiles: 20_000,
     /** Blobs that one statement deletes; a larger blob is deleted alone. */
     batchBytes: 64 * miB,
   },

@@ -4,8 +4,9 @@ import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
 
 /**
- * Deletes the files of the run or session that ended first, with its transcripts. Returns 1 if a
- * run was purged, and 0 if none is due.
+ * Deletes the files of the runs or sessions that ended first, with their transcripts: of up to
+ * `batchRuns` while these have at most `batchFiles` together, and always of one. Returns how many
+ * runs were purged, and 0 if none is due.
  */
 export async function purgeFilesOfOldest(
   pool: Pool,
@@ -14,40 +15,59 @@ export async function purgeFilesOfOldest(
 ): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
   const { rows } = await pool.query<{ id: string }>(
-    `select id from runs
-     where ended_at is not null and files_purged_at is null and ${kind}
-       and ended_at < ${before('$1')}
-     order by ended_at limit 1`,
-    [retentionMs],
+    `select id from (
+       select id, row_number() over by_end as n, sum(files) over by_end as files
+       from (
+         select id, ended_at, (
+           select count(*) from (
+             select from run_files f where f.run_id = r.id
+             union all select from run_links l where l.run_id = r.id
+             union all select from input_files i where i.run_id = r.id
+             limit $3
+           ) counted
+         ) as files
+         from runs r
+         where ended_at is not null and files_purged_at is null and ${kind}
+           and ended_at < ${before('$1')}
+         order by ended_at limit $2
+       ) due
+       window by_end as (order by ended_at, id)
+     ) counted
+     where n = 1 or files <= $3`,
+    [retentionMs, limits.retention.batchRuns, limits.retention.batchFiles],
   );
-  return rows[0] ? removeFiles(pool, rows[0].id) : 0;
+  const ids = rows.map(({ id }) => id);
+  return ids.length === 0 ? 0 : removeFiles(pool, ids);
 }
 
 /**
  * A host may still be storing the files, and a retry may be copying the input files. Both lock the
  * run's row too. Files that a host has stored before are removed; afterwards hosts store none, and
- * retries find none.
+ * retries find none. Two workers, of which one has lost its lease, lock the runs in the same order.
  */
-function removeFiles(pool: Pool, runId: string): Promise<number> {
+function removeFiles(pool: Pool, runIds: string[]): Promise<number> {
   return inTransaction(pool, async (db) => {
+    await db.query('select from runs where id = any($1::uuid[]) order by id for no key update', [
+      runIds,
+    ]);
     const { rowCount } = await db.query(
-      `update runs set files_purged_at = db_clock(), has_purged_inputs = exists (
-         select from input_files i where i.run_id = $1 and i.scope = 'run'
+      `update runs r set files_purged_at = db_clock(), has_purged_inputs = exists (
+         select from input_files i where i.run_id = r.id and i.scope = 'run'
        )
-       where id = $1 and files_purged_at is null`,
-      [runId],
+       where id = any($1::uuid[]) and files_purged_at is null`,
+      [runIds],
     );
     await db.query(
-      `with files as (delete from run_files where run_id = $1),
-       links as (delete from run_links where run_id = $1),
-       folders as (delete from run_folders where run_id = $1),
-       inputs as (delete from input_files where run_id = $1),
+      `with files as (delete from run_files where run_id = any($1::uuid[])),
+       links as (delete from run_links where run_id = any($1::uuid[])),
+       folders as (delete from run_folders where run_id = any($1::uuid[])),
+       inputs as (delete from input_files where run_id = any($1::uuid[])),
        of_messages as (
          delete from message_files f using session_messages m
-         where m.run_id = $1 and f.message_id = m.id
+         where m.run_id = any($1::uuid[]) and f.message_id = m.id
        )
-       delete from session_transcripts where run_id = $1`,
-      [runId],
+       delete from session_transcripts where run_id = any($1::uuid[])`,
+      [runIds],
     );
     return rowCount ?? 0;
   });

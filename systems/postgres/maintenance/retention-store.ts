@@ -20,7 +20,7 @@ export function createRetentionStore(pool: Pool) {
      * questions.
      */
     logs: (retentionMs: number) => purgeLogs(pool, retentionMs),
-    /** The stored files and the input files of one ended run. */
+    /** The stored files and the input files of some ended runs. */
     runFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'run'),
     /** The same for a session, with its transcripts. */
     sessionFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'session'),
