@@ -35,7 +35,11 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pools.pool);
   const subscriber = createSubscriber(redis, { onError });
-  const egress = createEgress({ modelUpstream: config.modelUpstream, ...config.egress });
+  const egress = createEgress({
+    modelUpstream: config.modelUpstream,
+    ...config.egress,
+    onControlRefused: metrics.controlRefused,
+  });
   return {
     frameStream: createFrameStream(redis, {
       instance,

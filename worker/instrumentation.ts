@@ -10,6 +10,7 @@ import type { WebhookOutcome } from '../core/webhook.ts';
 import type { RunObserver } from '../systems/postgres/runs/run-store.ts';
 import type { PublishOutcome } from '../systems/redis/frame-publisher.ts';
 import type { StartOutcome } from '../workflows/shared/activities.ts';
+import type { ControlRefusal } from './egress/control-limits.ts';
 import type { SandboxObserver } from './sandbox/deps.ts';
 
 export interface Telemetry {
@@ -74,6 +75,7 @@ interface WorkerMetrics {
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   batchPublished(outcome: PublishOutcome): void;
   sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
+  controlRefused(reason: ControlRefusal): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
   modelCall(call: LedgerEntry, modelLabel: string): void;
   modelCallRefused(reason: ModelErrorType): void;
@@ -86,6 +88,7 @@ export const noopMetrics: WorkerMetrics = {
   batchStored: () => undefined,
   batchPublished: () => undefined,
   sandboxStart: () => undefined,
+  controlRefused: () => undefined,
   webhookAttempt: () => undefined,
   modelCall: () => undefined,
   modelCallRefused: () => undefined,

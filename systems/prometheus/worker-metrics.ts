@@ -107,6 +107,7 @@ function createFrameMetrics(registry: Registry) {
   };
 }
 
+const controlRefusals = ['rate', 'concurrency', 'unread'] as const;
 const startOutcomes = ['started', 'cancelled', 'superseded', 'failed'] as const;
 
 function createSandboxMetrics(registry: Registry) {
@@ -118,7 +119,14 @@ function createSandboxMetrics(registry: Registry) {
     registers: [registry],
   });
   for (const outcome of startOutcomes) starts.zero({ outcome });
+  const refusals = createLabeledCounter(registry, {
+    name: 'flowrun_control_requests_refused_total',
+    help: 'Requests of sandboxes to this worker that were refused. rate: too many in a short time. concurrency: too many at a time. unread: answers were not read.',
+    label: 'reason',
+    values: controlRefusals,
+  });
   return {
+    controlRefused: (reason: (typeof controlRefusals)[number]): void => refusals.inc({ reason }),
     sandboxStart: (outcome: (typeof startOutcomes)[number], tookMs: number): void =>
       starts.observe({ outcome }, tookMs / 1_000),
   };

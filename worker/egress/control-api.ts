@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SandboxConfig } from '../../core/sandbox/sandbox-config.ts';
-import { type ControlLimits, createControlLimits } from './control-limits.ts';
+import { type ControlLimits, type ControlRefusal, createControlLimits } from './control-limits.ts';
 import { createLargeBodyPacer, type Pacer } from './model/large-body-pacer.ts';
 
 /** The answer to a request for the message after an index. */
@@ -28,8 +28,11 @@ const indexMax = 1_000_000_000;
 export type ControlApi = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Serves one sandbox. The entry program retries a request that is refused. */
-export function createControlApi(handlers: ControlHandlers): ControlApi {
-  const bounds = createControlLimits();
+export function createControlApi(
+  handlers: ControlHandlers,
+  onRefused?: (reason: ControlRefusal) => void,
+): ControlApi {
+  const bounds = createControlLimits(onRefused);
   const pace = createLargeBodyPacer();
   return async (request, response) => {
     const exchange = { request, response, bounds, pace };

@@ -2,6 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { limits } from '../../core/limits.ts';
 
 /**
+ * Why a request was refused: too many in a short time, too many at a time, or too much of the
+ * answers is unread.
+ */
+export type ControlRefusal = 'rate' | 'concurrency' | 'unread';
+
+/**
  * Limits the control requests of one sandbox, because their worker serves all sandboxes of its
  * host.
  */
@@ -22,7 +28,10 @@ export interface ControlLimits {
   beginPoll(response: ServerResponse): AbortSignal;
 }
 
-export function createControlLimits(now: () => number = () => performance.now()): ControlLimits {
+export function createControlLimits(
+  onRefused: (reason: ControlRefusal) => void = () => undefined,
+  now: () => number = () => performance.now(),
+): ControlLimits {
   const takeToken = createBucket(now);
   let inFlight = 0;
   let unreadBytes = 0;
@@ -30,8 +39,8 @@ export function createControlLimits(now: () => number = () => performance.now())
   return { admit, hasRoom, reserve, beginPoll };
 
   async function admit(work: () => Promise<void>): Promise<number | null> {
-    if (!takeToken()) return 429;
-    if (inFlight >= limits.control.requestsMax) return 503;
+    if (!takeToken()) return refuse('rate');
+    if (inFlight >= limits.control.requestsMax) return refuse('concurrency');
     inFlight += 1;
     try {
       await work();
@@ -41,8 +50,15 @@ export function createControlLimits(now: () => number = () => performance.now())
     }
   }
 
+  function refuse(reason: ControlRefusal): number {
+    onRefused(reason);
+    return reason === 'rate' ? 429 : 503;
+  }
+
   function hasRoom(bytes: number): boolean {
-    return unreadBytes === 0 || unreadBytes + bytes <= limits.control.unreadMaxBytes;
+    if (unreadBytes === 0 || unreadBytes + bytes <= limits.control.unreadMaxBytes) return true;
+    onRefused('unread');
+    return false;
   }
 
   function reserve(response: ServerResponse, bytes: number): boolean {

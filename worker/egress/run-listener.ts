@@ -8,6 +8,7 @@ import type { ModelUpstream } from '../../core/model/model-upstream.ts';
 import { isPublicAddress } from '../../lib/net/public-address.ts';
 import { type Connect, connectDirectly, createConnectProxy, type Denial } from './connect-proxy.ts';
 import { type ControlApi, type ControlHandlers, createControlApi } from './control-api.ts';
+import type { ControlRefusal } from './control-limits.ts';
 import { createGateway, type ModelProxy, type ModelRun } from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
@@ -17,6 +18,7 @@ export interface EgressDeps {
   modelUpstream: ModelUpstream | null;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
+  onControlRefused?: (reason: ControlRefusal) => void;
   /** Replaced in tests, so that no packet leaves the machine. */
   lookup?: Lookup;
   lookupException?: Lookup;
@@ -82,7 +84,7 @@ export function createEgress(deps: EgressDeps): Egress {
         onDenied,
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
-      const control = createControlApi(handlers);
+      const control = createControlApi(handlers, deps.onControlRefused);
       const server = createServer((request, response) => {
         serve({ model, control, onDenied }, request, response).catch((error: unknown) => {
           logger.warn({ err: error }, 'egress_request_failed');

@@ -94,15 +94,18 @@ test('a long poll ends the previous one', async () => {
   expect(await second).toMatchObject({ status: 200 });
 });
 
-test('refuses requests beyond the burst, and another sandbox is not affected', async () => {
-  const run = await serveRun({});
+test('refuses requests beyond the burst, counts them, and another sandbox is not affected', async () => {
+  const refused: string[] = [];
+  const run = await serveRun({ deps: { onControlRefused: (reason) => refused.push(reason) } });
   const neighbour = await serveRun({ sameHostAs: run });
   const statuses: number[] = [];
   for (let sent = 0; sent < bounds.burst * 2; sent += 1) {
     statuses.push((await callSocket(run.socketPath, { path: '/control/config' })).status);
   }
   expect(statuses.slice(0, bounds.burst)).toEqual(Array(bounds.burst).fill(410));
-  expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+  const rejected = statuses.filter((status) => status === 429);
+  expect(rejected.length).toBeGreaterThan(0);
+  expect(refused).toEqual(rejected.map(() => 'rate'));
   const other = await callSocket(neighbour.socketPath, { path: '/control/config' });
   expect(other.status).toBe(410);
   await expect
