@@ -23,12 +23,12 @@ export function createRunActivities(
 ): RunActivities {
   /** A second call changes nothing and returns the same result. */
   async function endRun(end: EndRunInput): Promise<EndRunResult> {
-    const { webhook, cause, hasUnstoredFiles } = await deps.runs.endRun(end);
+    const { run: _, ...result } = await deps.runs.endRun(end);
     failpoint('end.committed');
     await deps.frameStream.notify(end.runId);
     await deps.frameStream.expire(end.runId);
     failpoint('end.notified');
-    return { webhook, cause, hasUnstoredFiles };
+    return result;
   }
 
   return {

@@ -113,6 +113,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `the call waits; after ${time(limits.hostRpc.filesTimeoutMs)} 503, or the files stored before`,
   ],
   [
+    'Webhook attempts',
+    `${limits.webhook.slots} at a time per worker; a project with ${limits.webhook.backlogPerProject} undelivered webhooks uses ${limits.webhook.backlogSlots} others per worker, with all such projects and with repeated deliveries`,
+    'the attempt waits; none is dropped or shortened',
+  ],
+  [
     'Control requests of a sandbox to its worker',
     `${limits.control.perSecond} per second after a burst of ${limits.control.burst}; ${limits.control.requestsMax} at a time, one of them a long poll`,
     '429 or 503; the sandbox retries',

@@ -8,7 +8,13 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import {
+  followQueue,
+  hostQueue,
+  runQueue,
+  webhookBacklogQueue,
+  webhookQueue,
+} from '../../core/temporal/task-queues.ts';
 import type { runWorkflow } from '../../workflows/run/run-workflow.ts';
 import type { scheduledTriggerWorkflow } from '../../workflows/schedule/scheduled-trigger-workflow.ts';
 import type { sessionWorkflow } from '../../workflows/session/session-workflow.ts';
@@ -127,6 +133,7 @@ async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
   const queues = [
     { taskQueue: runQueue(instance), workflowBundle },
     { taskQueue: webhookQueue(instance) },
+    { taskQueue: webhookBacklogQueue(instance) },
     { taskQueue: hostQueue(instance, hostId) },
     { taskQueue: followQueue(instance, hostId) },
   ];

@@ -1,6 +1,12 @@
 import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
 import { limits } from '../../core/limits.ts';
-import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import {
+  followQueue,
+  hostQueue,
+  runQueue,
+  webhookBacklogQueue,
+  webhookQueue,
+} from '../../core/temporal/task-queues.ts';
 import type {
   HostActivities,
   RunActivities,
@@ -29,12 +35,12 @@ export interface RunningWorker {
 }
 
 const hostSlots = 100;
-const webhookSlots = 100;
 /** A retried attempt may overlap with the previous one, which has not noticed its timeout yet. */
 const spareFollowSlots = 20;
 
 /**
- * Polls four queues: shared activities, webhooks (so that slow receivers delay nothing else), this
+ * Polls five queues: shared activities, webhooks (so that slow receivers delay nothing else),
+ * webhooks of projects with many undelivered ones (so that these delay no other project), this
  * host's activities, and following its runs, which needs a slot per sandbox. Safe to retry: a
  * failed call releases everything it acquired.
  */
@@ -71,7 +77,8 @@ function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: Wo
   const { deliverWebhook, ...shortRunActivities } = activities.run;
   return [
     { taskQueue: runQueue(instance), activities: shortRunActivities, workflowBundle },
-    queue(webhookQueue(instance), { deliverWebhook }, webhookSlots),
+    queue(webhookQueue(instance), { deliverWebhook }, limits.webhook.slots),
+    queue(webhookBacklogQueue(instance), { deliverWebhook }, limits.webhook.backlogSlots),
     queue(hostQueue(instance, hostId), shortHostActivities, hostSlots),
     queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareFollowSlots),
   ];

@@ -100,13 +100,17 @@ async function finish(
   report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
   const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
   const removal = isRemovable ? sandbox.host.removeSandbox({ ...sandbox.ref, keepFolders }) : null;
-  const delivery = { runId, firstAttempt: 1 };
   await Promise.all([
-    webhook ? deliverOrDrop(activities, delivery) : null,
+    webhook ? deliver(context, ended.hasWebhookBacklog === true) : null,
     removal?.catch(() => {}), // the reconciler removes what remains
   ]);
   report({ phase: 'done' });
   return { cause };
+}
+
+function deliver({ runId, instance, timeouts }: RunContext, inBacklog: boolean): Promise<boolean> {
+  const delivery = { runId, firstAttempt: 1 };
+  return deliverOrDrop(runActivities(instance, timeouts, { ...delivery, inBacklog }), delivery);
 }
 
 /** False if it failed. That does not prevent the run's end: the host retries. */

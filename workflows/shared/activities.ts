@@ -27,6 +27,8 @@ export interface EndRunResult {
   cause: EndCause;
   /** The host needs the sandbox's folders until it has stored the files. */
   hasUnstoredFiles: boolean;
+  /** The project has many undelivered webhooks, so this one waits for slots of its own. */
+  hasWebhookBacklog?: boolean;
 }
 
 /**

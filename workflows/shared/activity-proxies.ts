@@ -1,17 +1,29 @@
 // The activities as functions, with every timeout and retry policy of the workflows.
 
 import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
-import { followQueue, hostQueue, runQueue, webhookQueue } from '../../core/temporal/task-queues.ts';
+import {
+  followQueue,
+  hostQueue,
+  runQueue,
+  webhookBacklogQueue,
+  webhookQueue,
+} from '../../core/temporal/task-queues.ts';
 import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
 import type { RunTimeouts } from './run-timeouts.ts';
 import { webhookRetry } from './webhook-retry.ts';
 
+interface WebhookRoute {
+  firstAttempt: number;
+  /** Uses the slots for projects with many undelivered webhooks. */
+  inBacklog: boolean;
+}
+
 export function runActivities(
   instance: string,
   timeouts: RunTimeouts,
-  firstWebhookAttempt?: number,
+  webhook?: WebhookRoute,
 ): RunActivities {
-  const options = runActivityOptions(instance, timeouts, firstWebhookAttempt);
+  const options = runActivityOptions(instance, timeouts, webhook);
   return {
     claimSlot: proxyActivities<Activities>(options.claimSlot).claimSlot,
     recordCause: proxyActivities<Activities>(options.recordCause).recordCause,
@@ -64,7 +76,7 @@ const backoff = {
 function runActivityOptions(
   instance: string,
   timeouts: RunTimeouts,
-  firstWebhookAttempt = 1,
+  { firstAttempt, inBacklog }: WebhookRoute = { firstAttempt: 1, inBacklog: false },
 ): OptionsFor<RunActivities> {
   const shortActivity = {
     taskQueue: runQueue(instance),
@@ -83,11 +95,11 @@ function runActivityOptions(
     recordCause: { ...shortActivity, summary: 'record why the run ends' },
     endRun: { ...shortActivity, summary: 'end the run' },
     deliverWebhook: {
-      taskQueue: webhookQueue(instance),
+      taskQueue: (inBacklog ? webhookBacklogQueue : webhookQueue)(instance),
       summary: 'deliver run.finished',
       startToCloseTimeout: 20 * second,
       scheduleToCloseTimeout: 1 * day,
-      retry: webhookRetry(firstWebhookAttempt),
+      retry: webhookRetry(firstAttempt),
     },
     dropWebhook: { ...shortActivity, summary: 'abandon the webhook' },
     triggerScheduledRun: {

@@ -4,12 +4,16 @@ import type { WebhookInput } from '../shared/inputs.ts';
 import { runTimeouts } from '../shared/run-timeouts.ts';
 import { deliverOrDrop } from './deliver-or-drop.ts';
 
-/** Delivers a run's webhook after the run's workflow has closed, or again for an operator. */
+/**
+ * Delivers a run's webhook after the run's workflow has closed, or again for an operator. An outage
+ * can cause many of these at once, so they use the slots of projects with a backlog.
+ */
 export async function webhookWorkflow({
   instance,
   ...delivery
 }: WebhookInput): Promise<{ delivered: boolean }> {
-  const activities = runActivities(instance, runTimeouts, delivery.firstAttempt);
+  const { firstAttempt } = delivery;
+  const activities = runActivities(instance, runTimeouts, { firstAttempt, inBacklog: true });
   return CancellationScope.nonCancellable(async () => ({
     delivered: await deliverOrDrop(activities, delivery),
   }));

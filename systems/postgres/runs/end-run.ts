@@ -4,6 +4,7 @@
 
 import { failpoint } from '../../../core/failpoint.ts';
 import { storedFilesOf } from '../../../core/files/stored-files.ts';
+import { limits } from '../../../core/limits.ts';
 import { type EndCause, errorOf, type RunEnd } from '../../../core/runs/end-cause.ts';
 import { finalAgentStatus } from '../../../core/runs/final-agent-status.ts';
 import type { Run } from '../../../core/runs/run.ts';
@@ -26,6 +27,8 @@ interface RunEnded {
   cause: EndCause;
   /** Whether the run's host still has to store its files. */
   hasUnstoredFiles: boolean;
+  /** Whether the project has as many undelivered webhooks as may use the common slots. */
+  hasWebhookBacklog: boolean;
   run: Run;
 }
 
@@ -46,7 +49,7 @@ export async function endRun(
     const body =
       run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now, files }) : null;
     const written = await writeEnd(db, run, { end, body, now, hasUnstoredFiles });
-    return { isFirst: true, run: written, hasUnstoredFiles };
+    return { ...stored, isFirst: true, run: written, hasUnstoredFiles };
   });
   if (ended.isFirst) onEnded?.(ended.run);
   return endedAs(ended);
@@ -56,10 +59,11 @@ export async function endRun(
 const hasFilesToStore = ({ sessionId, startedAt, deletedAt }: Run): boolean =>
   sessionId === null && startedAt !== null && deletedAt === null;
 
-function endedAs({ run, hasUnstoredFiles }: Pick<RunEnded, 'run' | 'hasUnstoredFiles'>): RunEnded {
+function endedAs(ended: Omit<RunEnded, 'webhook' | 'cause'>): RunEnded {
+  const { run, hasUnstoredFiles, hasWebhookBacklog } = ended;
   if (run.endCause === null) throw new Error(`run ${run.runId} ended without a cause`);
   const webhook = run.webhook.state !== 'none';
-  return { webhook, cause: run.endCause, hasUnstoredFiles, run };
+  return { webhook, cause: run.endCause, hasUnstoredFiles, hasWebhookBacklog, run };
 }
 
 function firstCause(run: Run, requested: RunEnd): RunEnd {
@@ -103,23 +107,36 @@ interface LockedRun {
   /** The last snapshot; null if there is none. */
   snapshot: SnapshotRecord | null;
   hasUnstoredFiles: boolean;
+  hasWebhookBacklog: boolean;
 }
 
-type LockedRow = RunRow & { now: Date; snapshot: string | null; hasUnstoredFiles: boolean };
+type LockedRow = RunRow &
+  Omit<LockedRun, 'run' | 'snapshot'> & {
+    snapshot: string | null;
+  };
 
 async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   const { rows } = await db.query<LockedRow>(
     `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
-       r.has_unstored_files as "hasUnstoredFiles"
+       r.has_unstored_files as "hasUnstoredFiles",
+       r.webhook_state in ('waiting', 'pending') and $2 = (
+         select count(*) from (
+           select from runs other
+           where other.project_id = r.project_id and other.webhook_state = 'pending'
+             and other.id <> r.id
+           limit $2
+         ) undelivered
+       ) as "hasWebhookBacklog"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
-    [runId],
+    [runId, limits.webhook.backlogPerProject],
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
-  const { now, hasUnstoredFiles } = row;
-  return { run: toRun(row), now, snapshot: parseSnapshotRecord(row.snapshot), hasUnstoredFiles };
+  const { now, hasUnstoredFiles, hasWebhookBacklog } = row;
+  const snapshot = parseSnapshotRecord(row.snapshot);
+  return { run: toRun(row), now, snapshot, hasUnstoredFiles, hasWebhookBacklog };
 }
 
 interface WrittenEnd {

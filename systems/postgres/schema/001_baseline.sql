@@ -298,6 +298,8 @@ create index runs_by_session on runs (project_id, session_id, created_at desc, i
 create index runs_by_label on runs using gin (label_pairs(labels));
 create index runs_of_flow on runs (flow_id, created_at desc);
 create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
+create index runs_with_pending_webhook_by_project on runs (project_id)
+  where webhook_state = 'pending';
 create index runs_with_claimed_redelivery on runs (webhook_redelivery_claimed_at)
   where webhook_redelivery_claimed_at is not null;
 create index runs_with_log on runs (ended_at) where ended_at is not null and log_purged_at is null;

@@ -1,7 +1,12 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { webhookBacklogQueue, webhookQueue } from '../../../core/temporal/task-queues.ts';
 import { fakeRun } from '../../support/fake-run.ts';
-import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
+import {
+  createWorkflowFixture,
+  type RunHandle,
+  type WorkflowFixture,
+} from '../../support/workflow-fixture.ts';
 
 let fixture: WorkflowFixture;
 beforeAll(async () => {
@@ -47,6 +52,28 @@ describe('the webhook', () => {
     expect(run.calls).toEqual(['deliverWebhook', 'dropWebhook']);
   });
 
+  it.each([
+    ['with the common slots', false, webhookQueue],
+    ['with the slots for a backlog if its project has one', true, webhookBacklogQueue],
+  ])('is sent %s', async (_what, hasWebhookBacklog, queueOf) => {
+    const run = fakeRun({
+      endRun: async ({ cause }) => ({
+        ...{ webhook: true, cause, hasUnstoredFiles: false },
+        hasWebhookBacklog,
+      }),
+    });
+    const handle = await fixture.startRun(run.activities);
+    run.end({});
+    await handle.result();
+    expect(await webhookQueueOf(handle)).toBe(queueOf(fixture.instance));
+  });
+
+  it('is sent with the slots for a backlog after its run was closed', async () => {
+    const handle = await fixture.startWebhook(fakeRun().activities);
+    await handle.result();
+    expect(await webhookQueueOf(handle)).toBe(webhookBacklogQueue(fixture.instance));
+  });
+
   it('never fails the run that it reports', async () => {
     const run = fakeRun({
       endRun: async ({ cause }) => ({ webhook: true, cause, hasUnstoredFiles: false }),
@@ -60,6 +87,13 @@ describe('the webhook', () => {
     expect(run.calls).toContain('dropWebhook');
   });
 });
+
+async function webhookQueueOf(handle: { fetchHistory: RunHandle['fetchHistory'] }) {
+  const { events } = await handle.fetchHistory();
+  return events
+    ?.map((event) => event.activityTaskScheduledEventAttributes)
+    .find((scheduled) => scheduled?.activityType?.name === 'deliverWebhook')?.taskQueue?.name;
+}
 
 function gapsSeconds(times: number[]): number[] {
   return times.slice(1).map((at, i) => (at - (times[i] ?? 0)) / 1_000);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
@@ -150,4 +151,25 @@ test('fifty concurrent first deliveries create one secret', async () => {
 test('throws for the secret of an unknown project', async () => {
   const projects = createProjectStore(database.pool, testSealer);
   await expect(projects.ensureWebhookSecret('nowhere')).rejects.toThrow('no project');
+});
+
+test('of a project with 50 undelivered webhooks, further ones are the backlog', async () => {
+  const crowded = await createScenario(database.pool, testSealer);
+  const end = async (runId: string) =>
+    (await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 }))
+      .hasWebhookBacklog;
+  const { backlogPerProject } = limits.webhook;
+  const all = await Promise.all(
+    Array.from({ length: backlogPerProject + 1 }, () => crowded.run({ callbackUrl: url })),
+  );
+  const answers: boolean[] = [];
+  for (const { runId } of all) answers.push(await end(runId));
+  expect(answers).toEqual([...Array(backlogPerProject).fill(false), true]);
+  const [first, last] = [all[0]?.runId ?? '', all.at(-1)?.runId ?? ''];
+  expect(await end(last)).toBe(true);
+  expect(await end((await scenario.run({ callbackUrl: url })).runId)).toBe(false);
+  expect(await end((await crowded.run()).runId)).toBe(false);
+  await webhooks().drop(first);
+  await webhooks().drop(all[1]?.runId ?? '');
+  expect(await end((await crowded.run({ callbackUrl: url })).runId)).toBe(false);
 });
