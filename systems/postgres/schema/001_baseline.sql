@@ -297,6 +297,13 @@ create index runs_by_session on runs (project_id, session_id, created_at desc, i
 -- rare label for a common one.
 create index runs_by_label on runs using gin (label_pairs(labels));
 create index runs_of_flow on runs (flow_id, created_at desc);
+-- For lists: a page of runs that are rare in a project must not read all of its runs.
+create index runs_by_agent_status on runs (project_id, agent_status, created_at desc, id desc);
+create index runs_by_trigger_type on runs (project_id, trigger_type, created_at desc, id desc);
+create index sessions_of_flow on runs (flow_id, created_at desc, id desc)
+  where session_id is not null;
+create index open_sessions_of_flow on runs (flow_id, created_at desc, id desc)
+  where session_id is not null and ended_at is null;
 create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
 create index runs_with_pending_webhook_by_project on runs (project_id)
   where webhook_state = 'pending';

@@ -701,6 +701,8 @@ CREATE INDEX model_calls_by_end ON public.model_calls USING btree (ended_at);
 
 CREATE INDEX model_calls_of_run ON public.model_calls USING btree (run_id, started_at);
 
+CREATE INDEX open_sessions_of_flow ON public.runs USING btree (flow_id, created_at DESC, id DESC) WHERE ((session_id IS NOT NULL) AND (ended_at IS NULL));
+
 CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (operator_id);
 
 CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
@@ -711,11 +713,15 @@ CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL
 
 CREATE INDEX runs_active_by_host ON public.runs USING btree (host_id) WHERE (ended_at IS NULL);
 
+CREATE INDEX runs_by_agent_status ON public.runs USING btree (project_id, agent_status, created_at DESC, id DESC);
+
 CREATE INDEX runs_by_label ON public.runs USING gin (public.label_pairs(labels));
 
 CREATE INDEX runs_by_project ON public.runs USING btree (project_id, created_at DESC, id DESC);
 
 CREATE INDEX runs_by_session ON public.runs USING btree (project_id, session_id, created_at DESC, id DESC) WHERE (session_id IS NOT NULL);
+
+CREATE INDEX runs_by_trigger_type ON public.runs USING btree (project_id, trigger_type, created_at DESC, id DESC);
 
 CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
@@ -740,6 +746,10 @@ CREATE UNIQUE INDEX schema_functions_current ON public.schema_functions USING bt
 CREATE INDEX session_messages_left ON public.session_messages USING btree (run_id, "position") WHERE (ended_at IS NULL);
 
 CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree (created_at) WHERE ((ended_at IS NULL) AND (signalled_at IS NULL));
+
+CREATE INDEX session_transcripts_of_blob ON public.session_transcripts USING btree (sha256);
+
+CREATE INDEX sessions_of_flow ON public.runs USING btree (flow_id, created_at DESC, id DESC) WHERE (session_id IS NOT NULL);
 
 CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
 

@@ -73,14 +73,16 @@ async function findSession(db: Db, flowId: string, sessionId: string): Promise<S
   return rows[0] ? toSession(rows[0]) : null;
 }
 
+/** Some conditions are implied, and repeated so that the indexes apply. */
 async function listSessions(db: Db, query: SessionQuery): Promise<Session[]> {
   const { flowId, limit, status, ended, labels, after } = query;
   const { rows } = await db.query<SessionRow>(
     `${selectSessions}
-     where s.flow_id = $1 and r.deleted_at is null
+     where s.flow_id = $1 and r.flow_id = $1 and r.session_id is not null and r.deleted_at is null
        and ($2::timestamptz is null or (r.created_at, r.id) < ($2, $3::uuid))
        and ($5::text is null or r.status = $5)
        and ($6::boolean is null or (r.ended_at is not null) = $6)
+       and (($6 is distinct from false and $5 is distinct from 'running') or r.ended_at is null)
        and ($7::text[] is null or label_pairs(r.labels) @> $7)
      order by r.created_at desc, r.id desc limit $4`,
     [
