@@ -7,17 +7,41 @@ import { onAnswerEnd } from '../on-response-close.ts';
 import { ownerOf } from './body-budget.ts';
 import { createByteBudget } from './byte-budget.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its answer may be this large. It waits for memory before anything is read for it. */
+    answerMaxBytes?: number;
+  }
+  interface FastifyRequest {
+    /** Returns the memory reserved before the answer was made; null if none was. */
+    releaseAnswer: (() => void) | null;
+  }
+}
+
 /**
  * Limits the memory for large answers that clients have not read. Over the budget an answer waits,
- * then it is replaced by 503. Small answers never wait. Neither do answers to other methods than
- * GET: they report a change, which a 503 would hide.
+ * then it is replaced by 503. A route with `answerMaxBytes` waits before it reads anything, because
+ * reading pages for clients that take none would delay all others. Small answers of other routes
+ * never wait. Neither do answers to other methods than GET: they report a change, which a 503 would
+ * hide.
  */
 export function installAnswerBudget(app: App, bounds = limits.http.answerBudget): void {
   const budget = createByteBudget(bounds);
+  app.decorateRequest('releaseAnswer', null);
+  app.addHook('preHandler', async (request, reply) => {
+    const bytes = request.routeOptions.config.answerMaxBytes;
+    if (bytes === undefined || request.method !== 'GET') return;
+    const release = await budget.reserve(ownerOf(request), bytes, { waitingBytes: 0 });
+    if (release === null) throw tooManyUnread();
+    request.releaseAnswer = release;
+    onAnswerEnd(reply, release);
+  });
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.method !== 'GET') return payload;
     const bytes = bytesInMemory(reply, payload);
-    if (bytes <= limits.http.smallAnswerMaxBytes) return payload;
+    const reserved = request.releaseAnswer && request.routeOptions.config.answerMaxBytes;
+    if (bytes <= (reserved ?? limits.http.smallAnswerMaxBytes)) return payload;
+    request.releaseAnswer?.();
     const release = await budget.reserve(ownerOf(request), Math.min(bytes, bounds.ownerMaxBytes));
     if (release === null) return refuse(reply, payload);
     onAnswerEnd(reply, release);
@@ -36,8 +60,11 @@ function bytesInMemory(reply: FastifyReply, payload: unknown): number {
 function refuse(reply: FastifyReply, payload: unknown): never {
   if (payload instanceof Readable) payload.destroy();
   for (const name of contentHeaders) reply.removeHeader(name);
-  throw new ApiError('UPSTREAM_UNAVAILABLE', 'Too many large answers are unread. Retry later.');
+  throw tooManyUnread();
 }
+
+const tooManyUnread = (): ApiError =>
+  new ApiError('UPSTREAM_UNAVAILABLE', 'Too many large answers are unread. Retry later.');
 
 /** Headers that describe the answer which is not sent. */
 const contentHeaders = [

@@ -12,15 +12,21 @@ interface Bounds {
 interface Waiter {
   owner: string;
   bytes: number;
+  /** What is in memory already. */
+  waitingBytes: number;
   start: () => void;
 }
 
 interface ByteBudget {
   /**
    * Resolves with a function that returns the bytes. Null: too many bytes wait, or `waitMs` have
-   * passed.
+   * passed. All bytes are in memory while they wait, unless `waitingBytes` says otherwise.
    */
-  reserve: (owner: string, bytes: number) => Promise<(() => void) | null>;
+  reserve: (
+    owner: string,
+    bytes: number,
+    options?: { waitingBytes: number },
+  ) => Promise<(() => void) | null>;
 }
 
 /**
@@ -51,9 +57,9 @@ export function createByteBudget(bounds: Bounds): ByteBudget {
   }
 
   return {
-    reserve: (owner, bytes) =>
+    reserve: (owner, bytes, { waitingBytes } = { waitingBytes: bytes }) =>
       new Promise((resolve) => {
-        const waiter: Waiter = { owner, bytes, start };
+        const waiter: Waiter = { owner, bytes, waitingBytes, start };
         const timer = setTimeout(giveUp, waitMs);
         function start(): void {
           clearTimeout(timer);
@@ -79,6 +85,6 @@ export function createByteBudget(bounds: Bounds): ByteBudget {
 
 function sizeOf(waiters: Set<Waiter>): number {
   let sum = 0;
-  for (const { bytes } of waiters) sum += bytes;
+  for (const { waitingBytes } of waiters) sum += waitingBytes;
   return sum;
 }

@@ -20,8 +20,10 @@ const schema = {
   },
 };
 
+const config = { answerMaxBytes: limits.page.logMaxBytes };
+
 export function readLogs(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/logs', { schema }, async (request, reply) => {
+  app.get('/api/v1/runs/:runId/logs', { config, schema }, async (request, reply) => {
     const { query } = request;
     // Read before the page: a run that has ended by now adds no frames after it.
     const run = await loadRun(deps, request.params.runId, projectOf(request));

@@ -19,8 +19,10 @@ const schema = {
   response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 429, 500, 503) },
 };
 
+const config = { answerMaxBytes: limits.page.runsMaxBytes };
+
 export function listRuns(app: App, deps: ApiDeps): void {
-  app.get(path, { schema }, async (request, reply) =>
+  app.get(path, { config, schema }, async (request, reply) =>
     answerRuns(deps, reply, { projectId: projectOf(request), path, query: request.query }),
   );
 }

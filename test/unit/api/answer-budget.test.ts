@@ -25,6 +25,7 @@ const bounds = {
 
 async function startServer() {
   const handled: string[] = [];
+  const made: string[] = [];
   const app: App = Fastify({ forceCloseConnections: true });
   onTestFinished(() => app.close());
   app.setErrorHandler(sendError);
@@ -36,6 +37,9 @@ async function startServer() {
   app.get('/large', async (_request, reply) => reply.header('etag', '"1"').send(large));
   app.post('/large', async () => large);
   app.get('/small', async () => small);
+  const config = { answerMaxBytes: large.length };
+  app.get('/page', { config }, async () => (made.push('page'), large));
+  app.get('/small-page', { config }, async () => small);
   app.get('/document', (_request, reply) => reply.send(Buffer.from(large)));
   app.get('/file', (_request, reply) => reply.send(Readable.from([Buffer.from(large)])));
   app.get('/small-file', (_request, reply) =>
@@ -54,7 +58,7 @@ async function startServer() {
     const [response] = await once(sent, 'response');
     return response;
   };
-  return { socketPath, handled, ask };
+  return { socketPath, handled, made, ask };
 }
 
 test.each(['/large', '/file'])('answers 503 to %s over the budget', async (path) => {
@@ -95,4 +99,22 @@ test('serves a waiting answer when a client disconnects whose answers were still
   await expect.poll(() => handled).toEqual(['/never', '/large']);
   socket.destroy();
   expect((await ask('/large')).statusCode).toBe(200);
+});
+
+test('reads nothing for a page that waits for memory, however many wait', async () => {
+  const { ask, made } = await startServer();
+  const first = await ask('/page');
+  const refused = await Promise.all(Array.from({ length: 20 }, () => ask('/page')));
+  expect(refused.map(({ statusCode }) => statusCode)).toEqual(refused.map(() => 503));
+  expect(made).toHaveLength(1);
+  const next = ask('/page');
+  expect(await text(first)).toBe(large);
+  expect(await text(await next)).toBe(large);
+  expect(made).toHaveLength(2);
+});
+
+test('returns the memory of a page when it was read, whatever its size', async () => {
+  const { ask } = await startServer();
+  for (let n = 0; n < 5; n += 1) expect(await text(await ask('/small-page'))).toBe(small);
+  expect((await ask('/page')).statusCode).toBe(200);
 });
