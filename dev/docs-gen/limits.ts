@@ -204,7 +204,7 @@ Workers remove data automatically. \`flowrun doctor\` counts overdue data.
 |---|---|
 | run record, with its prompt, result and webhook | when the run is deleted |
 | log and files of a run, with its input files | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
-| log of a session, with its messages, replies and questions | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
+| log of a session, with its messages, replies and questions | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end; as long as a session gets messages it does not end, and nothing of its log is removed |
 | files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
 | files of a message | when its turn has ended; they remain files of the session |
 | superseded files of a flow | when no active run started with them |
