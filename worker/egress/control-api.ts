@@ -30,9 +30,9 @@ export type ControlApi = (request: IncomingMessage, response: ServerResponse) =>
 /** Serves one sandbox. The entry program retries a request that is refused. */
 export function createControlApi(
   handlers: ControlHandlers,
-  onRefused?: (reason: ControlRefusal) => void,
+  countRefusal?: (reason: ControlRefusal) => void,
 ): ControlApi {
-  const bounds = createControlLimits(onRefused);
+  const bounds = createControlLimits(countRefusal);
   const pace = createLargeBodyPacer();
   return async (request, response) => {
     const exchange = { request, response, bounds, pace };

@@ -29,7 +29,7 @@ export interface ControlLimits {
 }
 
 export function createControlLimits(
-  onRefused: (reason: ControlRefusal) => void = () => undefined,
+  countRefusal: (reason: ControlRefusal) => void = () => undefined,
   now: () => number = () => performance.now(),
 ): ControlLimits {
   const takeToken = createBucket(now);
@@ -51,13 +51,13 @@ export function createControlLimits(
   }
 
   function refuse(reason: ControlRefusal): number {
-    onRefused(reason);
+    countRefusal(reason);
     return reason === 'rate' ? 429 : 503;
   }
 
   function hasRoom(bytes: number): boolean {
     if (unreadBytes === 0 || unreadBytes + bytes <= limits.control.unreadMaxBytes) return true;
-    onRefused('unread');
+    countRefusal('unread');
     return false;
   }
 
