@@ -162,3 +162,51 @@ test('deletes a superseded file of a flow when no active run has started with it
   expect(await isStored(sha256Of('newest'))).toBe(true);
   expect(await pathsOf(`/api/v1/runs/${other.json.data.runId}`)).toEqual(['a']);
 });
+
+/** Holds rows until `release`, so that what needs them waits. */
+async function lockRows(text: string, values: unknown[]) {
+  const other = await fixture.database.pool.connect();
+  await other.query('begin');
+  await other.query(text, values);
+  return async () => {
+    await other.query('rollback');
+    other.release();
+  };
+}
+
+async function untilWaiting(count: number): Promise<void> {
+  const text = `select from pg_stat_activity
+                where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await fixture.database.pool.query(text)).rowCount).toBe(count);
+}
+
+test('a retry that comes while its input files are deleted does not start without them', async () => {
+  const run = await endedRun([ignore, utf8('in.mine', 'for a race')]);
+  await retention.timeIs(kept.runMs + 1);
+  const lock = "select from input_files where path = 'in.mine' and run_id = $1 for update";
+  const release = await lockRows(lock, [run.slice('/api/v1/runs/'.length)]);
+  const sweeping = retention.sweep();
+  await untilWaiting(1);
+  const retrying = call(`${run}/retry`, { method: 'POST' });
+  await untilWaiting(2);
+  await release();
+  const late = await retrying;
+  expect([late.status, late.json.error?.code]).toEqual([400, 'VALIDATION_ERROR']);
+  await sweeping;
+});
+
+test('a retry that came before its input files are deleted starts with all of them', async () => {
+  const run = await endedRun([ignore, utf8('in.mine', 'for another race')]);
+  await retention.timeIs(kept.runMs + 1);
+  const release = await lockRows('select from flows where id = $1 for update', [tenant.flowId]);
+  const retrying = call(`${run}/retry`, { method: 'POST' });
+  await untilWaiting(1);
+  const sweeping = retention.sweep();
+  await untilWaiting(2);
+  await release();
+  const retried = await retrying;
+  expect(retried.status).toBe(201);
+  await sweeping;
+  expect(await pathsOf(`/api/v1/runs/${retried.json.data.runId}`)).toContain('in.mine');
+  expect(await pathsOf(run)).toEqual([]);
+});
