@@ -119,14 +119,7 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   const { rows } = await db.query<LockedRow>(
     `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
        r.has_unstored_files as "hasUnstoredFiles",
-       r.webhook_state in ('waiting', 'pending') and $2 = (
-         select count(*) from (
-           select from runs other
-           where other.project_id = r.project_id and other.webhook_state = 'pending'
-             and other.id <> r.id
-           limit $2
-         ) undelivered
-       ) as "hasWebhookBacklog"
+       has_webhook_backlog(r, $2) as "hasWebhookBacklog"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
