@@ -80,3 +80,37 @@ test('an orphan is reaped by the init', async () => {
   await untilExited();
   expect(out()).toBe('0\n');
 });
+
+// Both reserve gigabytes without writing them. On gVisor the profile does not apply.
+const reserving = [
+  'fallocate -l 1G /workspace/reserved; echo "fallocate: $?"',
+  `python3 - << 'END'`,
+  'import ctypes, fcntl, os, struct',
+  "file = os.open('/workspace/reserved', os.O_RDWR | os.O_CREAT)",
+  "gigabyte = struct.pack('=hhqqiiiiii', 0, 0, 0, 1 << 30, 0, 0, 0, 0, 0, 0)",
+  'for name, command in {"RESVSP": 0x40305828, "RESVSP64": 0x4030582A, "ZERO_RANGE": 0x40305839}.items():',
+  '    try:',
+  '        fcntl.ioctl(file, command, gigabyte)',
+  '        print(name, "reserved")',
+  '    except OSError as error:',
+  '        print(name, error.strerror)',
+  "print('posix_fallocate', os.posix_fallocate(file, 0, 1 << 20), os.stat(file).st_blocks * 512)",
+  'END',
+].join('\n');
+
+test.runIf(stackEnv.sandboxRuntime === 'runc')(
+  'disk space cannot be reserved, only written',
+  async () => {
+    const { untilExited, out, err } = await run(reserving);
+    expect(await untilExited()).toMatchObject({ exitCode: 0 });
+    expect(err()).toContain('Operation not supported');
+    expect(out().split('\n')).toEqual([
+      'fallocate: 1',
+      'RESVSP Operation not permitted',
+      'RESVSP64 Operation not permitted',
+      'ZERO_RANGE Operation not permitted',
+      `posix_fallocate None ${1024 ** 2}`,
+      '',
+    ]);
+  },
+);

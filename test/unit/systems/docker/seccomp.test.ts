@@ -4,7 +4,8 @@ import { seccompProfile } from '../../../../systems/docker/confinement/seccomp.t
 interface Rule {
   names: string[];
   action: string;
-  args?: { index: number; value: number; op: string }[];
+  args?: { index: number; value: number; valueTwo?: number; op: string }[];
+  errnoRet?: number;
   includes?: { caps?: string[]; arches?: string[] };
 }
 
@@ -73,4 +74,24 @@ test('reports clone3 as missing and lets clone create no namespaces', () => {
     expect.objectContaining({ action: 'SCMP_ACT_ERRNO', errnoRet: 38 }),
   ]);
   for (const rule of rulesFor('clone')) expect(rule.args?.[0]?.op).toBe('SCMP_CMP_MASKED_EQ');
+});
+
+test('reports fallocate as unsupported, so that programs write instead', () => {
+  expect(rulesFor('fallocate')).toEqual([
+    expect.objectContaining({ action: 'SCMP_ACT_ERRNO', errnoRet: 95 }),
+  ]);
+});
+
+/** The type of a control request is its second byte. */
+const isAllowedControl = (type: number): boolean =>
+  rulesFor('ioctl').some(({ action, args }) => {
+    const [arg] = args ?? [];
+    if (arg === undefined) return action === 'SCMP_ACT_ALLOW';
+    return arg.index === 1 && ((type << 8) & arg.value) === arg.valueTwo;
+  });
+
+test('allows control requests of all types except those that reserve space or leave a quota', () => {
+  const types = Array.from({ length: 256 }, (_, type) => type);
+  const blocked = types.filter((type) => !isAllowedControl(type));
+  expect(blocked.map((type) => String.fromCharCode(type))).toEqual(['X', 'f']);
 });
