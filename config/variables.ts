@@ -7,7 +7,7 @@ import { limits } from '../core/limits.ts';
 import { runtimeSettings } from '../core/sandbox/sandbox-runtime.ts';
 import { databaseFilesError } from './database-files.ts';
 import { variable } from './environment.ts';
-import { defaultCapacity } from './host-capacity.ts';
+import { hostResourceVariables } from './host-resources.ts';
 import { modelPrices } from './model-price-setting.ts';
 import { inPem, isPrivateKey } from './pem.ts';
 import {
@@ -214,18 +214,7 @@ export const workerVariables = {
     .describe(
       'The container runtime of the sandboxes: `runsc` is gVisor; `auto` is gVisor if the engine has it when the worker starts, otherwise `runc`. With a runtime that does not work, no sandbox starts.',
     ),
-  HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 })
-    .default(defaultCapacity)
-    .describe('The number of slots of this host, that is, of concurrent sandboxes.'),
-  SPOOL_MAX_BYTES: wholeNumber({ min: 1, max: limits.spool.maxBytes })
-    .default(limits.spool.maxBytes)
-    .describe('The maximum output of a sandbox.'),
-  WORKSPACE_MAX_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    .default(limits.sandbox.workspaceMaxBytes)
-    .describe('The maximum size of a working directory.'),
-  WORKSPACE_MAX_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    .default(limits.sandbox.workspaceMaxInodes)
-    .describe('The maximum number of files and directories in a working directory.'),
+  ...hostResourceVariables,
   HOST_NAME: matching('a name of at most 200 characters', /^.{1,200}$/)
     .default(hostname)
     .describe('The name of this host in lists.'),

@@ -124,6 +124,9 @@ export const limits = {
     dataDirLockCheckMs: secondMs / 4,
     /** How often a host checks its engine, image, disk and clock. */
     healthEveryMs: 15 * secondMs,
+    /** Two seconds at 1 GiB/s. With less free space, the sandbox that writes most is ended. */
+    diskReserveBytes: 2 * giB,
+    diskCheckMs: secondMs / 10,
     /** With less, the doctor reports the host as short of disk. */
     diskFreeMinBytes: 5 * giB,
     diskFreeMinInodes: 100_000,

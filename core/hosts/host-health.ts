@@ -19,6 +19,8 @@ export interface HostHealth {
   /** Of the data folder. */
   diskFreeBytes: number;
   diskTotalBytes: number;
+  /** Free space that no sandbox may use. */
+  diskReserveBytes: number;
   /** Null if the file system has no fixed number of inodes. */
   diskFreeInodes: number | null;
   /** Against the clock of Postgres; null if it did not answer. */

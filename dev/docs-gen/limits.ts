@@ -179,6 +179,7 @@ change some of these values.
 | | idle sessions | they keep their slots until another run needs one; then the longest-idle session is put to sleep, even if a client reads its stream. A session with an open question is not put to sleep; one with background work comes last. An awake session counts as a run of its project |
 | host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
+| | all sandboxes | all but \`DISK_RESERVE_BYTES\` (${bytes(limits.host.diskReserveBytes)}). The free space is read every ${limits.host.diskCheckMs} ms; with less, the sandbox that writes most ends with \`disk_full\`, and the others continue. With less than twice as much, the host gets no new work |
 | Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
 | Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to 4 stay open when idle |
 | | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |

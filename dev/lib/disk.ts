@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { SetupError } from './setup-error.ts';
 
 const GiB = 1024 ** 3;
-const minFreeBytes = 6 * GiB;
+const minFreeBytes = 10 * GiB;
 
 /** Throws before a build starts, because a build that fills the disk leaves files behind. */
 export function requireDiskSpace(folder: string, what: string): void {

@@ -10,7 +10,7 @@ export interface FleetNumbers {
   oldestMessageSeconds: number;
   webhooks: number;
   oldestWebhookSeconds: number;
-  hosts: { live: number; draining: number; stale: number };
+  hosts: { live: number; draining: number; disk_short: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
   storedBytes: { files: number; transcripts: number; logs: number };
@@ -83,7 +83,7 @@ const gauges: readonly GaugeSpec[] = [
   },
   {
     name: 'hosts',
-    help: 'Hosts. stale: without a recent heartbeat.',
+    help: 'Hosts. disk_short: with too little free space for new work. stale: without a recent heartbeat.',
     label: 'state',
     value: ({ hosts }) => hosts,
   },

@@ -12,6 +12,7 @@ export function createRegistry(): Registry {
 
 /** Events that operators alert on: exported as 0 before they first occur. */
 const alertedEvents: readonly (readonly [level: string, event: string])[] = [
+  ['error', 'host_disk_full'],
   ['error', 'host_fenced'],
   ['error', 'task_polling_stopped'],
   ['error', 'request_failed'],

@@ -10,7 +10,7 @@ import type { Docker } from '../../systems/docker/open-docker.ts';
 
 interface HostHealthDeps {
   config: Pick<HostHealth, 'instance' | 'retention' | 'postgresConnections'> &
-    Pick<WorkerConfig, 'dataDir' | 'sandboxImage' | 'sandboxRuntime'>;
+    Pick<WorkerConfig, 'dataDir' | 'diskReserveBytes' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
   /** This process's clock minus Postgres's. */
   clockAheadMs(): Promise<number>;
@@ -70,6 +70,7 @@ async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
     runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,
     diskTotalBytes: disk.blocks * disk.bsize,
+    diskReserveBytes: deps.config.diskReserveBytes,
     diskFreeInodes: disk.files === 0 ? null : disk.ffree,
     clockAheadMs,
   };

@@ -1,3 +1,4 @@
+import { isDiskShort } from '../../../core/hosts/disk-space.ts';
 import { hostModelAdvice } from '../../../core/hosts/host-model.ts';
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../core/limits.ts';
@@ -108,9 +109,9 @@ function reported({ name, report }: Host): Problem[] {
       message: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeProblem}.`,
       advice: runtimeAdvice[runtimeFault],
     },
-    isShort(disk) && {
+    (isShort(disk) || isDiskShort(report)) && {
       code: 'host_disk_short',
-      message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free.`,
+      message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free${isDiskShort(report) ? ': it gets no new runs' : ''}.`,
       advice: freeDiskSpace,
     },
     Math.abs(clockAheadMs ?? 0) > limits.host.clockOffMaxMs && {

@@ -3,7 +3,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultCapacity } from '../../../config/host-capacity.ts';
+import { defaultCapacity } from '../../../config/host-resources.ts';
 import { redisMaxMemory, redisPolicy } from '../../../core/redis-memory.ts';
 import { installPackages } from '../../lib/apt.ts';
 import type { Folders } from '../../lib/folders.ts';

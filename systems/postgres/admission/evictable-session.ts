@@ -34,7 +34,7 @@ export async function findEvictableOnHosts(
      ),
      idle as (
        select i.*, h as host from (${idleSessions}) i join hosts h on h.id = i.host_id
-       where not h.draining and is_live(h, db_clock() - $2 * interval '1 ms')
+       where not h.draining and not h.disk_short and is_live(h, db_clock() - $2 * interval '1 ms')
          and exists (select from mine where ${mayRunOn('mine', 'h')})
      )
      ${selectRuns} join idle i on i.id = r.id

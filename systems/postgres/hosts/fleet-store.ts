@@ -12,7 +12,7 @@ interface FleetRow {
   oldest_message: number | null;
   webhooks: number;
   oldest_webhook: number | null;
-  hosts: { live: number; draining: number; stale: number };
+  hosts: { live: number; draining: number; disk_short: number; stale: number };
   slots: { free: number; occupied: number };
   capped: number;
   missing_workflows: number;
@@ -74,18 +74,19 @@ const countStatement = `
     from runs where webhook_state = 'pending'
   ),
   host_slots as (
-    select h.draining, is_live(h, db_clock() - $1::interval) as is_live, h.capacity,
+    select h.draining, h.disk_short, is_live(h, db_clock() - $1::interval) as is_live, h.capacity,
            (select count(*) from live l where l.host_id = h.id and l.occupies) as occupied
     from hosts h
   ),
   host_numbers as (
     select json_build_object(
-             'live', count(*) filter (where is_live and not draining),
+             'live', count(*) filter (where is_live and not draining and not disk_short),
              'draining', count(*) filter (where is_live and draining),
+             'disk_short', count(*) filter (where is_live and not draining and disk_short),
              'stale', count(*) filter (where not is_live)) as hosts,
            json_build_object(
              'free', coalesce(sum(greatest(capacity - occupied, 0))
-               filter (where is_live and not draining), 0),
+               filter (where is_live and not draining and not disk_short), 0),
              'occupied', coalesce(sum(occupied), 0)) as slots
     from host_slots
   ),

@@ -1,3 +1,4 @@
+import { isDiskShort } from '../../../core/hosts/disk-space.ts';
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
@@ -64,6 +65,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
   const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
   const known = host.known ?? null;
+  const diskShort = host.report ? isDiskShort(host.report) : false;
   const { rows } = await db.query<Omit<HeartbeatAnswer, 'known'> & KnownDatabase>(
     `with lease as (
        insert into host_leases as l (host_id, owner, expires_at)
@@ -77,17 +79,18 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
        insert into installation (fact) select 'model_key_seen' from lease where $7 = 'key'
        on conflict (fact) do nothing
      )
-     insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats)
-     select host_id, $2, $3, $4, db_clock(), $7, 1 from lease
+     insert into hosts as h (id, name, capacity, report, last_seen, model, heartbeats, disk_short)
+     select host_id, $2, $3, $4, db_clock(), $7, 1, $9 from lease
      where not ${mustBeChecked('$1', '$8')}
      on conflict (id) do update
        set name = excluded.name, capacity = excluded.capacity, report = excluded.report,
            last_seen = excluded.last_seen, stopped_at = null, model = excluded.model,
+           disk_short = excluded.disk_short,
            heartbeats = h.heartbeats + 1, server_started_at = excluded.server_started_at
      returning draining, offers_model(h, null) as "offersModel", heartbeats,
        (select id from database_identity) as "databaseId", array(select id from restores) as restores,
        ${serverStartedMs} as "serverStartedMs"`,
-    [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, known],
+    [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, known, diskShort],
   );
   const row = rows[0];
   if (row === undefined) return null;

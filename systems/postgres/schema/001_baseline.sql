@@ -167,6 +167,8 @@ create table hosts (
   last_seen timestamptz not null default db_clock(),
   -- when its worker was stopped; null while a worker runs, and after a crash
   stopped_at timestamptz,
+  -- its disk has too little free space: it gets no new work
+  disk_short boolean not null default false,
   -- for projects without a model key: see core/hosts/host-model.ts
   model text not null check (model in ('key', 'offline', 'offline_by_default', 'none')),
   -- incremented by each heartbeat; the worker stores it in its data folder as well

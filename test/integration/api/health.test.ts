@@ -27,6 +27,7 @@ const report: HostHealth = {
   runtimeProblem: null,
   diskFreeBytes: 7,
   diskTotalBytes: 9,
+  diskReserveBytes: 2,
   diskFreeInodes: 11,
   clockAheadMs: 0,
 };

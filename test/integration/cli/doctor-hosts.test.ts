@@ -8,24 +8,14 @@ import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScenario } from '../../support/database-records.ts';
 import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
+import { healthyHost } from '../../support/host-health.ts';
 import { stackEnv } from '../../support/stack-env.ts';
 
 const instance = `t-${randomUUID().slice(0, 8)}`;
 const dayMs = 24 * 3_600_000;
 const well: HostHealth = {
+  ...healthyHost,
   instance,
-  engineVersion: '28.1.0',
-  engineProblem: null,
-  image: 'sandbox:1',
-  imagePresent: true,
-  runtimeSetting: 'auto',
-  runtime: 'runc',
-  runtimeFault: null,
-  runtimeProblem: null,
-  diskFreeBytes: 50 * 1024 ** 3,
-  diskTotalBytes: 90 * 1024 ** 3,
-  diskFreeInodes: 5_000_000,
-  clockAheadMs: 0,
   postgresConnections: 20,
   retention: { runMs: 30 * dayMs, sessionFilesMs: 7 * dayMs, webhookAttemptsMs: 30 * dayMs },
 };
@@ -89,7 +79,9 @@ test('reports what the hosts report: engine, image, disk, clock, gVisor', async 
   );
   expect(about('host_engine_unreachable')).toMatch(/name-of-a.*ENOENT.*Start the Docker Engine/);
   expect(about('host_image_missing')).toMatch(/name-of-b.*sandbox:1.*Build or pull the image/);
-  expect(about('host_disk_short')).toMatch(/name-of-b has only 1\.0 GiB free.*Free space/);
+  expect(about('host_disk_short')).toMatch(
+    /name-of-b has only 1\.0 GiB free: it gets no new runs.*Free space/,
+  );
   expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);
 });
 

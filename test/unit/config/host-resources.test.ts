@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { capacityFor } from '../../../config/host-capacity.ts';
+import { capacityFor } from '../../../config/host-resources.ts';
 
 test('a host has as many slots as its memory allows, and at least one', () => {
   const giB = 1024 ** 3;

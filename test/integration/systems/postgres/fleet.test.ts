@@ -3,6 +3,7 @@ import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { healthyHost } from '../../../support/host-health.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -18,7 +19,7 @@ test('an empty service has zero counts', async () => {
     oldestMessageSeconds: 0,
     webhooks: 0,
     oldestWebhookSeconds: 0,
-    hosts: { live: 0, draining: 0, stale: 0 },
+    hosts: { live: 0, draining: 0, disk_short: 0, stale: 0 },
     slots: { free: 0, occupied: 0 },
     projectsAtCap: 0,
     storedBytes: { files: 0, transcripts: 0, logs: 0 },
@@ -35,6 +36,8 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
   await hosts.renew({ hostId: 'h-1', name: 'one', capacity: 5 });
   await hosts.renew({ hostId: 'h-2', name: 'two', capacity: 5 });
   await hosts.renew({ hostId: 'h-3', name: 'three', capacity: 5 });
+  const short = { ...healthyHost, diskFreeBytes: 1 };
+  await hosts.renew({ hostId: 'h-4', name: 'four', capacity: 5, report: short });
   await hosts.setDraining('h-2', true);
   await pool.query(`update hosts set last_seen = last_seen - interval '1 min' where id = 'h-3'`);
   const [running, ended] = [await scenario.run({}), await scenario.run({ callbackUrl })];
@@ -49,7 +52,7 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
   expect(numbers).toMatchObject({
     runs: { waiting: 1, starting: 1, running: 1, awake: 0, asleep: 0 },
     webhooks: 1,
-    hosts: { live: 1, draining: 1, stale: 1 },
+    hosts: { live: 1, draining: 1, disk_short: 1, stale: 1 },
     slots: { free: 3, occupied: 2 },
     projectsAtCap: 1,
   });

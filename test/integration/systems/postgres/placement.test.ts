@@ -6,6 +6,7 @@ import { createHostStore } from '../../../../systems/postgres/hosts/host-store.t
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
+import { healthyHost } from '../../../support/host-health.ts';
 
 let database: TestDatabase;
 let second: Pool;
@@ -70,6 +71,24 @@ test('a host without capacity, a draining host and a stale host get nothing', as
   expect((await scenario.run()).hostId).toBeNull();
   await lastSeenAgo(hostId, 25_000);
   expect((await scenario.run()).hostId).toBe(hostId);
+});
+
+test('a host whose disk is short keeps its runs and gets no new ones', async () => {
+  const scenario = await createScenario(database.pool, testSealer);
+  const host = { hostId: newHostId(), name: 'disk', capacity: 5 };
+  const renewWith = (diskFreeBytes: number) =>
+    hosts().renew({ ...host, report: { ...healthyHost, diskFreeBytes } });
+  const mark = 2 * healthyHost.diskReserveBytes;
+  await renewWith(mark);
+  const placed = await scenario.run();
+  expect(placed.hostId).toBe(host.hostId);
+  await renewWith(mark - 1);
+  const waiting = await scenario.run();
+  expect(waiting.hostId).toBeNull();
+  expect(await admission().claimSlot(placed.runId, 0)).toMatchObject({ hostId: host.hostId });
+  expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
+  await renewWith(mark);
+  expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId: host.hostId });
 });
 
 test('a run that was admitted without a slot gets one when one is free, and keeps it', async () => {

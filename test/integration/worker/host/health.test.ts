@@ -30,6 +30,7 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
       sandboxRuntime,
       retention,
       postgresConnections: 12,
+      diskReserveBytes: 5,
     },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
@@ -61,6 +62,7 @@ test('a healthy host reports it', async () => {
     runtimeProblem: null,
     diskFreeBytes: expect.any(Number),
     diskTotalBytes: expect.any(Number),
+    diskReserveBytes: 5,
     diskFreeInodes: expect.any(Number),
     clockAheadMs: 1_234,
   });

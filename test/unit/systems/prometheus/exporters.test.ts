@@ -17,7 +17,7 @@ const numbers: FleetNumbers = {
   oldestMessageSeconds: 8,
   webhooks: 9,
   oldestWebhookSeconds: 10,
-  hosts: { live: 11, draining: 12, stale: 13 },
+  hosts: { live: 11, draining: 12, disk_short: 18, stale: 13 },
   slots: { free: 14, occupied: 15 },
   projectsAtCap: 16,
   storedBytes: { files: 18, transcripts: 19, logs: 20 },

@@ -17,6 +17,7 @@ begin
       from runs r where r.host_id = h.id and occupies_slot(r)
     ) slots
     where not h.draining
+      and not h.disk_short
       and is_live(h, at - stale_after)
       and slots.free > 0
       and offers_model(h, p_project_id)
