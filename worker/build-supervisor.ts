@@ -60,6 +60,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     notifications,
     egress,
     dataDir: config.dataDir,
+    diskReserveBytes: config.diskReserveBytes,
     hostModel: config.hostModel,
     image: config.sandboxImage,
     frames: createFrameStore(pool, leasePool),

@@ -37,6 +37,8 @@ export interface SandboxDeps extends SandboxObserver {
   hostId: string;
   hostModel: HostModel;
   dataDir: string;
+  /** Free space of its disk that no sandbox may use. */
+  diskReserveBytes: number;
   /** For flows that set no image. */
   image: string;
   sandboxes: Sandboxes;

@@ -39,8 +39,21 @@ export interface SupervisedSandbox {
   session: SessionController | null;
   /** Sends the agent every answer that it has not been sent. */
   deliverAnswers(): Promise<void>;
+  disk: SandboxDisk;
   /** Releases it. Resolves once nothing more is written. */
   close(): Promise<void>;
+}
+
+/** What it writes to the disk that it shares with other sandboxes. */
+interface SandboxDisk {
+  paths: string[];
+  /** The limit of its working directory. */
+  maxBytes: number;
+  /** When it was last counted; 0 before. */
+  lastBytes(): number;
+  /** Ends it because the disk of the host is full. */
+  end(): void;
+  isEnding(): boolean;
 }
 
 export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): SupervisedSandbox {
@@ -59,7 +72,7 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   const supervision = { output, ownership, gracefulStop, terminateFor, recorded, hashes };
   const controller =
     session === null ? null : createSessionController(deps, context, { ...supervision, session });
-  watchLimits(deps, context, supervision);
+  const disk = watchLimits(deps, context, supervision);
   void context.socket.meter.exceeded.then(terminateFor);
   const endForStorage = once(() => terminateFor('storage_quota_exceeded'));
   lease.onOverQuota(() => {
@@ -85,6 +98,7 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
     stop,
     session: controller,
     deliverAnswers: context.answers.deliver,
+    disk,
     async close() {
       ownership.release('this process is shutting down');
       await ended.catch(() => undefined);
@@ -150,7 +164,7 @@ function watchLimits(
   deps: SandboxDeps,
   { turns, folders, session, exit }: SandboxContext,
   { output, ownership, terminateFor }: Supervision,
-): void {
+): SandboxDisk {
   const { signal } = ownership;
   const { stallTimeoutMs } = deps.times;
   if (session === null) {
@@ -158,7 +172,21 @@ function watchLimits(
     void watchForStall({ tail: output.tail, turns, exit }, stall, () => terminateFor('stalled'));
   }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
-  void watchDiskUsage({ paths, bounds: boundsOf(deps), signal }, terminateFor);
+  const bounds = boundsOf(deps);
+  let lastBytes = 0;
+  const onUsage = (bytes: number): void => void (lastBytes = bytes);
+  void watchDiskUsage({ paths, bounds, signal }, { onUsage, onViolation: terminateFor });
+  let isEnding = false;
+  return {
+    paths,
+    maxBytes: bounds.workspaceBytes,
+    lastBytes: () => lastBytes,
+    end() {
+      isEnding = true;
+      terminateFor('host_disk_full');
+    },
+    isEnding: () => isEnding,
+  };
 }
 
 /** After every kind of end, this process is detached and the run's socket is closed. */

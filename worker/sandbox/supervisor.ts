@@ -13,6 +13,7 @@ import { adoptExistingSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
 import { startErrorOf } from './start/start-error.ts';
 import { startSandbox } from './start/start-sandbox.ts';
+import { watchFreeSpace } from './stop/free-space-watch.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
 import { removeEarlierSandboxes, removeSandbox } from './stop/remove-sandbox.ts';
 import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.ts';
@@ -46,6 +47,8 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const unstoredFiles = createUnstoredFiles(deps, files.snapshot);
   const closing = new AbortController();
   const state = { deps, sandboxes, mutex, files, unstoredFiles, closing: closing.signal };
+  const live = () => sandboxes.all().filter((one) => one.isLive() && !one.disk.isEnding());
+  const disk = watchFreeSpace(deps, live, closing.signal);
   const exits = deps.sandboxes.watchExits(({ runId }) => sandboxes.findByRun(runId)?.hintExit());
   return {
     start: (ref) => start(state, ref),
@@ -69,7 +72,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
       closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
       await unstoredFiles.close();
-      await mutex.drain();
+      await Promise.all([disk, mutex.drain()]);
       await Promise.all(sandboxes.all().map((sandbox) => sandbox.close()));
     },
   };

@@ -17,6 +17,7 @@ type Violation =
   | QuotaViolation
   | ExceededLimit
   | 'storage_quota_exceeded'
+  | 'host_disk_full'
   | 'stalled'
   | 'hung_after_result';
 
@@ -70,6 +71,11 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
       return { cause: 'disk_full', detail: 'the working directory holds too many files' };
     case 'storage_quota_exceeded':
       return { cause: 'disk_full', detail: "the project's storage quota is used up" };
+    case 'host_disk_full':
+      return {
+        cause: 'disk_full',
+        detail: 'the disk of the host was almost full, and this sandbox had written most',
+      };
     case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };
     case 'budget_exceeded':

@@ -8,6 +8,11 @@ interface SizeBounds {
   workspaceInodes: number;
 }
 
+interface UsageObserver {
+  onUsage(bytes: number): void;
+  onViolation(violation: QuotaViolation): void;
+}
+
 const everyMs = 5_000;
 const usageTimeoutMs = 60_000;
 /** A slow scan is repeated less often: scanning takes a tenth of the time at most. */
@@ -15,10 +20,10 @@ const restPerScan = 9;
 /** A tree whose scan times out this often in a row has too many files. */
 const maxTimeouts = 3;
 
-/** Calls once if the trees together exceed their quota. */
+/** Calls once if the trees together exceed their quota, and before that with each size. */
 export async function watchDiskUsage(
   { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
-  onViolation: (violation: QuotaViolation) => void,
+  { onUsage, onViolation }: UsageObserver,
 ): Promise<void> {
   let restMs = everyMs;
   let timeouts = 0;
@@ -27,6 +32,7 @@ export async function watchDiskUsage(
     if (signal.aborted) return;
     const began = performance.now();
     const usage = await diskUsage(paths, usageTimeoutMs);
+    if (usage !== null && usage !== 'timeout') onUsage(usage.bytes);
     timeouts = usage === 'timeout' ? timeouts + 1 : 0;
     const violation =
       timeouts >= maxTimeouts ? 'workspace_too_many_files' : violationOf(usage, bounds);

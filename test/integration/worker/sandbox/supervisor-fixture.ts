@@ -60,12 +60,16 @@ export interface SupervisorFixture {
 export const follow = (supervisor: Supervisor, ref: SandboxRef): Promise<RunEnd> =>
   supervisor.follow(ref, new AbortController().signal);
 
-export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFixture> {
+/** Its data folder is created in `parent`. */
+export async function createSupervisorFixture(
+  pool: Pool,
+  parent: string = stackEnv.dataDir,
+): Promise<SupervisorFixture> {
   const instance = `t${randomBytes(4).toString('hex')}`;
   const { dockerHost, sandboxRuntime: runtime } = stackEnv;
   const sandboxes = openDocker({ dockerHost, instance, runtime }).sandboxes;
-  await mkdir(stackEnv.dataDir, { recursive: true });
-  const dataDir = await mkdtemp(join(stackEnv.dataDir, 'v-'));
+  await mkdir(parent, { recursive: true });
+  const dataDir = await mkdtemp(join(parent, 'v-'));
   const hostId = `host-${randomUUID()}`;
   const stores = {
     runs: createRunStore(pool, testSealer),
@@ -94,6 +98,7 @@ export async function createSupervisorFixture(pool: Pool): Promise<SupervisorFix
       hostId,
       hostModel: 'key',
       dataDir,
+      diskReserveBytes: 1,
       image: stackEnv.scriptedImage,
       sandboxes,
       ...stores,

@@ -1,0 +1,68 @@
+// The sandboxes of a host share the disk of its data folder, here a small ext4 file system.
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stackEnv } from '../../../../support/stack-env.ts';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { createSupervisorFixture, follow } from '../supervisor-fixture.ts';
+
+const database = useDatabase();
+const miB = 1024 ** 2;
+const diskReserveBytes = 1_024 * miB;
+let folder: string;
+let disk: string;
+
+beforeAll(() => {
+  mkdirSync(stackEnv.dataDir, { recursive: true });
+  folder = mkdtempSync(join(stackEnv.dataDir, 'd-'));
+  disk = join(folder, 'm');
+  mkdirSync(disk);
+  execFileSync('truncate', ['-s', '2G', join(folder, 'image')]);
+  execFileSync('mkfs.ext4', ['-q', '-m', '0', join(folder, 'image')]);
+  execFileSync('mount', ['-o', 'loop', join(folder, 'image'), disk]);
+});
+afterAll(() => {
+  execFileSync('umount', ['--lazy', disk]);
+  rmSync(folder, { recursive: true });
+});
+
+const freeBytes = (): number => {
+  const { bavail, bsize } = statfsSync(disk);
+  return bavail * bsize;
+};
+
+/** Writes a little all the time until it may go, and reports each failure. */
+const quiet = {
+  shell:
+    'until [ -e go ]; do dd if=/dev/zero of=small bs=64k count=1 2>/dev/null || echo no $((1)) space; sleep 0.05; done; echo quiet $((2)) end',
+};
+const fill = 'for n in 1 2 3 4; do dd if=/dev/zero of=big-$n bs=1M count=1000 & done; wait';
+/** In files that are in no directory. */
+const fillHidden =
+  'for n in 1 2 3 4; do (exec > big-$n; rm big-$n; dd if=/dev/zero bs=1M count=1000) & done; wait';
+
+test.each([
+  ['with files', fill],
+  ['with deleted files', fillHidden],
+])('ends the sandbox that fills the disk %s, and a quiet neighbour completes', async (_, fill) => {
+  const fixture = await createSupervisorFixture(database.pool, disk);
+  const supervisor = fixture.process({ diskReserveBytes });
+  const neighbour = await fixture.run([quiet]);
+  const hostile = await fixture.run([{ shell: fill }, { hang: true }]);
+  let least = freeBytes();
+  const sampling = setInterval(() => (least = Math.min(least, freeBytes())), 20);
+  await supervisor.start(neighbour);
+  await supervisor.start(hostile);
+  expect(await follow(supervisor, hostile)).toMatchObject({ cause: 'disk_full' });
+  clearInterval(sampling);
+  expect(least).toBeGreaterThan(0);
+  expect(least).toBeLessThan(diskReserveBytes);
+  expect(fixture.logged.join('')).toContain('the disk of the host was almost full');
+  await fixture.touch(neighbour, 'go');
+  expect(await follow(supervisor, neighbour)).toMatchObject({ cause: 'completed' });
+  const log = JSON.stringify(await fixture.log(neighbour));
+  expect(log).toContain('quiet 2 end');
+  expect(log).not.toContain('no 1 space');
+});
