@@ -9,6 +9,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { limits } from '../../../core/limits.ts';
+import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
@@ -43,7 +44,7 @@ export async function watchFreeSpace(
     const before = await freeBytes(dataDir);
     if (before >= reserve) mark = reserve;
     if (before >= mark) return;
-    await endLargestWriter(deps, live(), before);
+    await endLargestWriter(deps, { live: live(), before }, signal);
     mark = Math.min(mark, (await freeBytes(dataDir)) - reserve / stepsPerReserve);
   }
   while (!signal.aborted) {
@@ -60,8 +61,8 @@ async function freeBytes(folder: string): Promise<number> {
 
 async function endLargestWriter(
   deps: FreeSpaceDeps,
-  live: SupervisedSandbox[],
-  freeBefore: number,
+  { live, before }: { live: SupervisedSandbox[]; before: number },
+  signal: AbortSignal,
 ): Promise<void> {
   const running = await pauseRunning(deps);
   let ended: SupervisedSandbox | null = null;
@@ -71,14 +72,26 @@ async function endLargestWriter(
     const writers = measured.map(({ sandbox: { ref }, grownBytes }) => {
       return { runId: ref.runId, grownBytes };
     });
-    const about = { freeBytes: freeBefore, runId: ended?.ref.runId ?? null };
+    const about = { freeBytes: before, runId: ended?.ref.runId ?? null };
     deps.logger.error({ ...about, writers: writers.slice(0, 3) }, 'host_disk_full');
     ended?.disk.end();
   } finally {
     // The one that is ended stays paused until it is killed.
     const kept = running.filter((one) => ended === null || !isOf(one, ended));
-    await Promise.allSettled(kept.map(({ containerId }) => deps.sandboxes.unpause(containerId)));
+    await Promise.allSettled(kept.map((one) => unpause(deps, one, signal)));
   }
+}
+
+/** A busy engine may fail. Tried once even at shutdown; then the next process unpauses it. */
+function unpause(
+  { sandboxes, logger }: FreeSpaceDeps,
+  { containerId }: ListedSandbox,
+  signal: AbortSignal,
+): Promise<void> {
+  const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_unpause_failed');
+  const retry = () =>
+    retryUntilAborted(() => sandboxes.unpause(containerId), { signal, onFailure });
+  return sandboxes.unpause(containerId).catch(retry);
 }
 
 const isOf = (one: ListedSandbox, { ref }: SupervisedSandbox): boolean =>
