@@ -748,8 +748,6 @@ CREATE INDEX session_messages_left ON public.session_messages USING btree (run_i
 
 CREATE INDEX session_messages_unsignalled ON public.session_messages USING btree (created_at) WHERE ((ended_at IS NULL) AND (signalled_at IS NULL));
 
-CREATE INDEX session_transcripts_of_blob ON public.session_transcripts USING btree (sha256);
-
 CREATE INDEX sessions_of_flow ON public.runs USING btree (flow_id, created_at DESC, id DESC) WHERE (session_id IS NOT NULL);
 
 CREATE INDEX sessions_with_files ON public.runs USING btree (ended_at) WHERE ((ended_at IS NOT NULL) AND (files_purged_at IS NULL) AND (session_id IS NOT NULL));
