@@ -22,8 +22,9 @@ export function createKeyRevocationWatch({
     if (keyIds.length === 0) return;
     try {
       const active = new Set(await keys.activeOf(keyIds));
-      for (const keyId of keyIds) {
-        if (!active.has(keyId)) for (const onRevoked of watched.get(keyId) ?? []) onRevoked();
+      const revoked = keyIds.filter((keyId) => !active.has(keyId));
+      for (const onRevoked of revoked.flatMap((keyId) => [...(watched.get(keyId) ?? [])])) {
+        onRevoked();
       }
     } catch (err) {
       logger.warn({ err }, 'stream_key_check_failed');

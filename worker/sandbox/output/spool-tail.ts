@@ -191,7 +191,7 @@ function createLogAppender(deps: TailDeps, retry: RetryPolicy): LogAppender {
     const stored = await retryUntilAborted(async () => {
       // Before a turn's end is stored, the ledger has all its calls, so that its cost is complete.
       if (turn || turnEnd) await deps.callsWritten();
-      return append({ ...range, frames: batch.frames, facts, agentState }, chat);
+      return append(deps, { ...range, frames: batch.frames, facts, agentState }, chat);
     }, retry);
     if (stored.outcome === 'fenced') return null;
     if (turnEnd) failpoint('turn.ended');
@@ -203,19 +203,20 @@ function createLogAppender(deps: TailDeps, retry: RetryPolicy): LogAppender {
     });
   }
 
-  async function append(batch: Batch, chat: ChatUpdate): Promise<Appended> {
-    const from = performance.now();
-    const appended = await deps.frames.append(batch, chat);
-    if (appended.outcome === 'stored') {
-      const bytes = batch.toOffset - batch.fromOffset;
-      const tookMs = performance.now() - from;
-      deps.onBatchStored({ frames: batch.frames.length, bytes, tookMs });
-    }
-    return appended;
-  }
-
   return {
     store,
     published: async () => void (await publishing),
   };
+}
+
+/** Appends a batch to the log, and reports how long that took. */
+async function append(deps: TailDeps, batch: Batch, chat: ChatUpdate): Promise<Appended> {
+  const from = performance.now();
+  const appended = await deps.frames.append(batch, chat);
+  if (appended.outcome === 'stored') {
+    const bytes = batch.toOffset - batch.fromOffset;
+    const tookMs = performance.now() - from;
+    deps.onBatchStored({ frames: batch.frames.length, bytes, tookMs });
+  }
+  return appended;
 }
