@@ -1,5 +1,6 @@
 import { httpLimits } from './http-limits.ts';
 import { reconcilerLimits } from './reconciler-limits.ts';
+import { storageLimits } from './storage-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 
 /** Every limit and interval that clients, operators or tests can observe, with its unit. */
@@ -193,34 +194,14 @@ export const limits = {
     leaseRenewals: 3,
     firstOutputMaxBytes: 1 * miB,
   },
+  ...storageLimits,
   ...streamLimits,
   fileTree: { maxNodes: 5_000, maxDepth: 20, maxBytes: 1 * miB, everyMs: 2 * secondMs },
-  snapshot: {
-    maxBytes: 512 * miB,
-    maxFiles: 20_000,
-    skippedMax: 100,
-    /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long the upload of a large blob may wait. */
-    timeoutMs: 5 * minuteMs,
-  },
-  transcript: {
-    /** More small segments in a row are stored again as one. */
-    smallSegmentsMax: 32,
-    largeSegmentBytes: 1 * miB,
-  },
   postgres: {
     /** By default, of one API process or one worker. */
     connections: 20,
     /** Of a worker's: half for its heartbeat, half for leases of logs. */
     reservedByWorker: 4,
-  },
-  blob: {
-    /** How often a writer looks whether another process still writes the same content. */
-    busyPollMs: 250,
-    chunkBytes: 1 * miB,
-    /** Minimum age of a blob's `created_at` before reuse refreshes it. */
-    touchMs: 1 * hourMs,
-    gcEveryMs: 1 * hourMs,
-    unreferencedTtlMs: 3 * hourMs,
   },
   retention: {
     /** After the end: log and files of a run, files of a session. */
