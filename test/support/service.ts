@@ -205,11 +205,7 @@ function settingsOf({ agent = 'scripted', on = {} }: ServiceOptions) {
 }
 
 /** A project with a flow and a key. */
-export async function createTenant(
-  { pool }: TestDatabase,
-  key: Buffer,
-  flow: Partial<NewFlow> = {},
-) {
+async function createTenant({ pool }: TestDatabase, key: Buffer, flow: Partial<NewFlow> = {}) {
   const sealer = createSealer(key);
   const projectId = `p-${randomBytes(4).toString('hex')}`;
   await createProjectStore(pool, sealer).create({ projectId, name: 'Project' });

@@ -27,7 +27,7 @@ export interface EndRunResult {
   cause: EndCause;
   /** The host needs the sandbox's folders until it has stored the files. */
   hasUnstoredFiles: boolean;
-  /** The project has many undelivered webhooks, so this one waits for slots of its own. */
+  /** The project has many undelivered webhooks, so this one waits for the separate slots. */
   hasWebhookBacklog?: boolean;
 }
 

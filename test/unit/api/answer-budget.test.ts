@@ -113,7 +113,7 @@ test('reads nothing for a page that waits for memory, however many wait', async 
   expect(made).toHaveLength(2);
 });
 
-test('returns the memory of a page when it was read, whatever its size', async () => {
+test('returns the memory of a page when it was read, also of a small one', async () => {
   const { ask } = await startServer();
   for (let n = 0; n < 5; n += 1) expect(await text(await ask('/small-page'))).toBe(small);
   expect((await ask('/page')).statusCode).toBe(200);

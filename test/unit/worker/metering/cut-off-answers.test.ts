@@ -9,7 +9,7 @@ import { asked, callOf, startGateway, usage, user } from './metered-gateway.ts';
 describe('an answer that is cut off', () => {
   test('by the model API is stored with the usage it reported, and an estimate of the rest', async () => {
     const { socketPath, meter, recorded } = await startGateway();
-    const steps = [{ usage }, { text: 'Half of it' }, { delayMs: 300 }, { cut: true, times: 9 }];
+    const steps = [{ usage }, { text: 'Half of it' }, { delayMs: 1_500 }, { cut: true, times: 9 }];
     const answer = await openCall(socketPath, callOf(steps, { stream: true }));
     await expect(text(answer)).rejects.toThrow('aborted');
     await meter.settled();
