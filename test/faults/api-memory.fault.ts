@@ -1,5 +1,5 @@
-// The API under clients that never read and bodies of 40 MiB. They run in a process of their own
-// on one processor.
+// The API under clients that never read and bodies of 40 MiB. A separate process on one processor
+// sends both.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

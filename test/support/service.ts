@@ -205,7 +205,11 @@ function settingsOf({ agent = 'scripted', on = {} }: ServiceOptions) {
 }
 
 /** A project with a flow and a key. */
-async function createTenant({ pool }: TestDatabase, key: Buffer, flow: Partial<NewFlow> = {}) {
+export async function createTenant(
+  { pool }: TestDatabase,
+  key: Buffer,
+  flow: Partial<NewFlow> = {},
+) {
   const sealer = createSealer(key);
   const projectId = `p-${randomBytes(4).toString('hex')}`;
   await createProjectStore(pool, sealer).create({ projectId, name: 'Project' });
