@@ -2,6 +2,7 @@ import { httpLimits } from './http-limits.ts';
 import { reconcilerLimits } from './reconciler-limits.ts';
 import { storageLimits } from './storage-limits.ts';
 import { streamLimits } from './stream-limits.ts';
+import { webhookLimits } from './webhook-limits.ts';
 
 /** Every limit and interval that clients, operators or tests can observe, with its unit. */
 const kiB = 1024;
@@ -222,17 +223,5 @@ export const limits = {
     /** Blobs that one statement deletes; a larger blob is deleted alone. */
     batchBytes: 64 * miB,
   },
-  webhook: {
-    attempts: 4,
-    /** After the first attempt, the second, and the third. */
-    delaysMs: [2 * secondMs, 10 * secondMs, 30 * secondMs],
-    attemptTimeoutMs: 10 * secondMs,
-    responseMaxBytes: 64 * kiB,
-    /** Attempts that a worker makes at a time. */
-    slots: 250,
-    /** Undelivered webhooks from which on a project uses the slots below. */
-    backlogPerProject: 50,
-    /** Further attempts at a time, of projects with a backlog. */
-    backlogSlots: 250,
-  },
+  webhook: webhookLimits,
 } as const;
