@@ -3,27 +3,29 @@ import type {
   RunActivities,
   SessionActivities,
 } from '../workflows/shared/activities.ts';
-import { createIdleEvictor, type EvictDeps } from './evict-idle-session.ts';
+import { type AssignerDeps, createSlotAssigner, type SlotAssigner } from './assign-slots.ts';
 import { createRunActivities, type RunDeps } from './run.ts';
 import { createSandboxActivities, type HostDeps } from './sandbox.ts';
 import { createSessionActivities, type SessionDeps } from './session.ts';
 
-export interface ActivityDeps extends RunDeps, SessionDeps, EvictDeps, HostDeps {
-  admission: RunDeps['admission'] & EvictDeps['admission'];
-  temporal: RunDeps['temporal'] & EvictDeps['temporal'];
+export interface ActivityDeps extends RunDeps, SessionDeps, AssignerDeps, HostDeps {
+  admission: RunDeps['admission'] & AssignerDeps['admission'];
+  temporal: RunDeps['temporal'] & AssignerDeps['temporal'];
 }
 
 /** Activities for the shared queue and for this host's queue. */
 export function createActivities(deps: ActivityDeps): {
   run: RunActivities & SessionActivities;
   host: HostActivities;
+  slots: SlotAssigner;
 } {
-  const evictIdleSession = createIdleEvictor(deps);
+  const slots = createSlotAssigner(deps);
   return {
     run: {
-      ...createRunActivities(deps, evictIdleSession),
-      ...createSessionActivities(deps, evictIdleSession),
+      ...createRunActivities(deps, slots),
+      ...createSessionActivities(deps, slots),
     },
     host: createSandboxActivities(deps),
+    slots,
   };
 }

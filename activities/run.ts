@@ -5,9 +5,8 @@ import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
+import type { SlotAssigner } from './assign-slots.ts';
 import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
-import type { EvictIdleSession } from './evict-idle-session.ts';
-import { noCapacity } from './no-capacity.ts';
 import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
@@ -19,15 +18,16 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
 
 export function createRunActivities(
   deps: RunDeps,
-  evictIdleSession: EvictIdleSession,
+  slots: Pick<SlotAssigner, 'assign' | 'assignFor'>,
 ): RunActivities {
   /** A second call changes nothing and returns the same result. */
   async function endRun(end: EndRunInput): Promise<EndRunResult> {
-    const { run: _, ...result } = await deps.runs.endRun(end);
+    const { run: _, hasWaiting, ...result } = await deps.runs.endRun(end);
     failpoint('end.committed');
     await deps.frameStream.notify(end.runId);
     await deps.frameStream.expire(end.runId);
     failpoint('end.notified');
+    if (hasWaiting) await slots.assign();
     return result;
   }
 
@@ -36,15 +36,15 @@ export function createRunActivities(
 
     /** A second call returns the slot that the first has claimed. */
     async claimSlot({ runId, after }) {
-      const claimed = await deps.admission.claimSlot(runId, after);
-      if (claimed !== null) {
-        const { hostId, generation, requestId } = claimed;
-        failpoint('slot.claimed');
-        deps.logger.info({ runId, requestId, hostId, generation }, 'slot_claimed');
-        return { hostId, generation };
+      let claimed = await deps.admission.claimSlot(runId, after);
+      if (claimed === null && (await slots.assignFor(runId))) {
+        claimed = await deps.admission.claimSlot(runId, after);
       }
-      await evictIdleSession(runId);
-      throw noCapacity();
+      if (claimed === null) return null;
+      const { hostId, generation, requestId } = claimed;
+      failpoint('slot.claimed');
+      deps.logger.info({ runId, requestId, hostId, generation }, 'slot_claimed');
+      return { hostId, generation };
     },
 
     /** The first recorded cause stays: a second call changes nothing. */

@@ -2,8 +2,7 @@ import type { UndeliveredMessage } from '../core/sessions/chat.ts';
 import type { TurnStore } from '../systems/postgres/sessions/turn-store.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { SessionActivities } from '../workflows/shared/activities.ts';
-import type { EvictIdleSession } from './evict-idle-session.ts';
-import { noCapacity } from './no-capacity.ts';
+import type { SlotAssigner } from './assign-slots.ts';
 import type { RunDeps } from './run.ts';
 
 export interface SessionDeps {
@@ -20,15 +19,16 @@ const noSlot: UndeliveredMessage = {
 
 export function createSessionActivities(
   { turns, presence, frameStream }: SessionDeps,
-  evictIdleSession: EvictIdleSession,
+  slots: Pick<SlotAssigner, 'assign' | 'assignFor'>,
 ): SessionActivities {
   return {
     /** A second call returns the slot that the first has claimed. */
     async claimSessionSlot({ runId, after }) {
-      const slot = await turns.claimSlot(runId, after);
-      if (slot.outcome !== 'no_capacity') return slot;
-      await evictIdleSession(runId);
-      throw noCapacity();
+      const { hasWaiting, ...slot } = await turns.claimSlot(runId, after);
+      if (slot.outcome === 'no_work' && hasWaiting) await slots.assign();
+      if (slot.outcome !== 'no_capacity' || !(await slots.assignFor(runId))) return slot;
+      const { hasWaiting: _, ...assigned } = await turns.claimSlot(runId, after);
+      return assigned;
     },
 
     /** A second call finds the generation used and fails no other message. */

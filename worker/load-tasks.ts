@@ -14,6 +14,7 @@ import { createMessageStore } from '../systems/postgres/sessions/message-store.t
 import type { SupervisedHost, WorkerContext } from './build-supervisor.ts';
 import { activityObserver } from './instrumentation.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
+import { createWaitingRepairer } from './reconciler/runs/repair-waiting.ts';
 import { reconcilerThresholds } from './reconciler/thresholds.ts';
 import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
 import { createWebhookSender } from './webhook/send-webhook.ts';
@@ -38,7 +39,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
   const temporalIdentity = createTemporalIdentityStore(pool);
   const temporal = createTemporal(temporalOptions(worker, temporalIdentity));
   const webhooks = createWebhookStore(pool, sealer);
-  const activities = createActivities({
+  const { slots, ...activities } = createActivities({
     ...common,
     webhooks,
     admission: createAdmission(pool, sealer, host.staleMs),
@@ -48,6 +49,8 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     sendWebhook: createWebhookSender(config.webhook),
     ...activityObserver(telemetry),
   });
+  const jobs = createJobStore(pool);
+  const waiting = createWaitingRepairer({ ...common, jobs, slots, everyMs: host.renewMs });
   const beforePolling = async (): Promise<void> => {
     await temporal.verifyIdentity();
     await registerSearchAttributes(temporal, logger);
@@ -60,7 +63,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
       webhooks,
       messages: createMessageStore(pool, host.staleMs),
       temporal,
-      jobs: createJobStore(pool),
+      jobs,
       reconcile: createReconcileStore(pool),
       schedules: createScheduleStore(pool),
       temporalIdentity,
@@ -74,7 +77,11 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     }),
     verifyIdentity: temporal.verifyIdentity,
     poll: () => createWorker({ ...options, beforePolling }),
-    close: temporal.close,
+    onWaiting: waiting.trigger,
+    async close() {
+      await waiting.close();
+      await temporal.close();
+    },
   };
 }
 

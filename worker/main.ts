@@ -82,7 +82,11 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
   const taskWorkers = await loadTasks(worker, local);
   // A host of another Temporal sends no heartbeat, so nothing is placed on it.
   await settlesWithin(identityWaitMs, taskWorkers.verifyIdentity());
-  const presence = [runHeartbeat(local.heartbeat, signal), local.fence.run(signal)];
+  const { onWaiting } = taskWorkers;
+  const presence = [
+    runHeartbeat({ ...local.heartbeat, onWaiting }, signal),
+    local.fence.run(signal),
+  ];
   const loops = [
     ...presence,
     local.healthMonitor.run(signal),

@@ -5,3 +5,6 @@ export type SessionSlot =
   | { outcome: 'no_work' }
   /** The session is ending: its cause is recorded. */
   | { outcome: 'ended' };
+
+/** `no_capacity`: the session waits until it is assigned a slot. */
+export type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };

@@ -37,6 +37,8 @@ export interface Temporal extends RunStarter {
   /** Ends the turn of the message. */
   signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
+  /** The run has got the slot that it waited for. */
+  signalSlotAssigned(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
   /** Whether the workflow returned, with all its work done. */
@@ -101,6 +103,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
     signalInterrupt: (workflowId, turn) =>
       signal((workflow) => workflow.signal<[InterruptPayload]>('interrupt', turn), workflowId),
     signalSleep: (workflowId) => signal((workflow) => workflow.signal('sleep'), workflowId),
+    signalSlotAssigned: (workflowId) =>
+      signal((workflow) => workflow.signal('slotAssigned'), workflowId),
     signalHostLost: (workflowId, lost) =>
       signal((workflow) => workflow.signal<[HostLostPayload]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),

@@ -1,9 +1,8 @@
 // Fake activities for sessions, one fixture per scenario.
 
-import { ApplicationFailure } from '@temporalio/activity';
-import type { SessionSlot } from '../../core/sessions/session-slot.ts';
+import type { SessionSlot, SessionSlotClaim } from '../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
-import { failureTypes, type TurnOutcome } from '../../workflows/shared/activities.ts';
+import type { TurnOutcome } from '../../workflows/shared/activities.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 
 /** The only turn runs until it is interrupted. */
@@ -64,18 +63,18 @@ export function startsOnSecondHost(): FakeRun {
   });
 }
 
-/** The first claim finds every host full; the second, for the next message, gets a slot. */
+/** The first message is assigned no slot in time; the next message gets one. */
 export function noSlotAtFirst(): FakeRun {
-  let claims = 0;
+  const run = asleepAfter([{ outcome: 'done', more: false }]);
+  let hasFailed = false;
   return fakeRun({
-    claimSessionSlot: async ({ after }): Promise<SessionSlot> => {
-      claims += 1;
-      if (claims === 1) throw ApplicationFailure.nonRetryable('full', failureTypes.noCapacity);
-      if (claims > 2) return { outcome: 'no_work' };
-      return { outcome: 'assigned', hostId: 'host-1', generation: after + 1 };
+    ...run.activities,
+    claimSessionSlot: async (input): Promise<SessionSlotClaim> =>
+      hasFailed ? run.activities.claimSessionSlot(input) : { outcome: 'no_capacity' },
+    failTurn: async () => {
+      hasFailed = true;
+      return { more: true };
     },
-    failTurn: async () => ({ more: true }),
-    getSessionIdleness: async () => ({ idleForMs: 1_000_000, unattendedForMs: null }),
   });
 }
 

@@ -87,11 +87,18 @@ function stories(): Record<string, Story> {
       act: async () => {},
     },
     'no-capacity': {
-      run: fakeRun({
-        claimSlot: async () => fail('every host is full', failureTypes.noCapacity),
-      }),
+      run: fakeRun({ claimSlot: async () => null }),
       input: { hostId: null, timeouts: { noCapacityMs: 500 } },
       act: async () => {},
+    },
+    'slot-assigned': {
+      run: assignedLater(),
+      input: { hostId: null },
+      async act(run, handle) {
+        await run.called('claimSlot');
+        await handle.signal('slotAssigned');
+        run.end({});
+      },
     },
     'webhook-retried': { run: webhookRetried(), act: async (run) => run.end({}) },
   };
@@ -105,6 +112,11 @@ async function stop(run: FakeRun, handle: RunHandle): Promise<void> {
 async function cancel(run: FakeRun, handle: RunHandle): Promise<void> {
   await run.called('followRun');
   await handle.cancel();
+}
+
+function assignedLater(): FakeRun {
+  const answers = [null, { hostId: 'host-1', generation: 1 }];
+  return fakeRun({ claimSlot: async () => answers.shift() ?? null });
 }
 
 function webhookRetried(): FakeRun {

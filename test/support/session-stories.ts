@@ -63,9 +63,13 @@ export function sessionStories(): Record<string, SessionStory> {
     },
     'session-no-capacity': {
       run: noSlotAtFirst(),
-      input: { timeouts: { noCapacityMs: 500, idleMs: 200, inactivityMs: 1_000 } },
+      input: { timeouts: { noCapacityMs: 2_000, idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
-      calls: [...['claimSessionSlot', 'failTurn'], ...started, ...endedByInactivity],
+      calls: [
+        ...['claimSessionSlot', 'claimSessionSlot', 'failTurn'],
+        ...started,
+        ...endedByInactivity,
+      ],
     },
     'session-lost': {
       run: asleepAfter([

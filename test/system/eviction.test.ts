@@ -46,8 +46,8 @@ describe('on a host without a free slot', { timeout: 240_000 }, () => {
     for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');
     const evictions = service.worker.log().split('"session_eviction_requested"').length;
     const { runId } = await service.trigger({ prompt: saying('Done.') });
-    // It has requested a slot more than once.
-    await new Promise((done) => setTimeout(done, 5_000));
+    // Heartbeats have requested a slot for it.
+    await new Promise((done) => setTimeout(done, 6_000));
     expect(await service.readRun(runId)).toMatchObject({ startedAt: null, finishedAt: null });
     expect(service.worker.log().split('"session_eviction_requested"')).toHaveLength(evictions);
     for (const { runId: session } of chats) releaseAgent(service, session);

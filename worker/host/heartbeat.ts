@@ -25,6 +25,8 @@ export interface HeartbeatOptions {
   everyMs: number;
   /** Called after each successful heartbeat with the time it was sent. */
   onRenewed: readonly ((sentAt: ClockReading) => void)[];
+  /** Called with each heartbeat while runs wait for a slot. */
+  onWaiting(): void;
   /** Called if another worker uses the host's ID. */
   onTaken(): void;
 }
@@ -44,6 +46,7 @@ export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSigna
       if (renewed === 'checked') continue;
       logModel(renewed.offersModel);
       for (const notify of options.onRenewed) notify(sentAt);
+      if (renewed.hasWaiting) options.onWaiting();
     } catch (err) {
       options.logger.warn({ err }, 'host_heartbeat_failed');
     }

@@ -7,12 +7,12 @@ import type { RunInput } from '../shared/inputs.ts';
 import { type RunTimeouts, runTimeouts } from '../shared/run-timeouts.ts';
 import { setEnded, setHost } from '../shared/search-attributes.ts';
 import { awaitStopRequest, type StopRequest } from '../shared/stop-request.ts';
+import { listenForSlots, type SlotSignals, waitForSlot } from '../shared/wait-for-slot.ts';
 import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
 import { deliverOrDrop } from '../webhook/deliver-or-drop.ts';
 import { type HostLoss, listenForHostLoss } from './host-loss.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
-import type { FinalOutcome } from './run-outcomes.ts';
-import { waitForSlot } from './wait-for-slot.ts';
+import { type FinalOutcome, noCapacity, stoppedBeforeStart } from './run-outcomes.ts';
 
 /** Shared by all steps of a run's workflow. */
 interface RunContext {
@@ -23,6 +23,7 @@ interface RunContext {
   activities: RunActivities;
   stopRequested: Promise<StopRequest>;
   hostLoss: HostLoss;
+  slotSignals: SlotSignals;
 }
 
 /** The sandbox of a slot. */
@@ -46,6 +47,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     activities: runActivities(input.instance, timeouts),
     stopRequested: awaitStopRequest(timeouts.timeLimitGraceMs),
     hostLoss: listenForHostLoss(),
+    slotSignals: listenForSlots(),
   };
   return CancellationScope.nonCancellable(async () => {
     context.report({ phase: 'waiting for a slot', host: input.hostId });
@@ -67,13 +69,24 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
 const admittedSlot = ({ hostId, generation }: RunInput): HostSlot | FinalOutcome | null =>
   hostId === null ? null : { hostId, generation };
 
+/** A stop request ends the wait at once, also during a claim. */
 async function claimSlot(
-  { runId, activities, stopRequested }: RunContext,
+  { runId, activities, stopRequested, slotSignals, timeouts }: RunContext,
   after: number,
 ): Promise<HostSlot | FinalOutcome> {
-  const slot = await waitForSlot(activities, { runId, after }, stopRequested);
-  if (!('kind' in slot)) setHost(slot.hostId);
-  return slot;
+  const waiting = new CancellationScope();
+  const slot = waiting.run(() =>
+    waitForSlot(() => activities.claimSlot({ runId, after }), {
+      signals: slotSignals,
+      noCapacityMs: timeouts.noCapacityMs,
+      isStopped: () => waiting.consideredCancelled,
+    }),
+  );
+  const assigned = slot.then((found) => found ?? noCapacity).catch(() => noCapacity);
+  const first = await Promise.race([assigned, stopRequested.then(stoppedBeforeStart)]);
+  waiting.cancel();
+  if (!('kind' in first)) setHost(first.hostId);
+  return first;
 }
 
 function sandboxOn(

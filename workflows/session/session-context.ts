@@ -9,6 +9,7 @@ import type {
 import { hostActivities, runActivities, sessionActivities } from '../shared/activity-proxies.ts';
 import type { SessionInput, SessionState } from '../shared/inputs.ts';
 import { type SessionTimeouts, sessionTimeouts } from '../shared/session-timeouts.ts';
+import { listenForSlots, type SlotSignals } from '../shared/wait-for-slot.ts';
 import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
 import { createInbox, type Inbox } from './session-inbox.ts';
 
@@ -20,6 +21,7 @@ export interface SessionContext {
   /** Passed on to the next history by continue-as-new. */
   state: SessionState;
   inbox: Inbox;
+  slotSignals: SlotSignals;
   activities: RunActivities & SessionActivities;
   report: ReportDetails;
   /** Why the session ends without a stop request; null otherwise. */
@@ -52,6 +54,7 @@ export function createSessionContext(input: SessionInput): SessionContext {
     timeouts,
     state,
     inbox: createInbox(state.hasPendingMessages, timeouts.timeLimitGraceMs),
+    slotSignals: listenForSlots(),
     activities: { ...runActivities(instance, timeouts), ...sessionActivities(instance, timeouts) },
     report: createDetailsReporter(initialDetails(input, state)),
     end: null,

@@ -2,6 +2,7 @@ import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { SessionSlot } from '../../core/sessions/session-slot.ts';
 import { hostLostError, isHostLost, startFailed } from '../run/run-outcomes.ts';
 import { setSessionHost } from '../shared/search-attributes.ts';
+import { waitForSlot } from '../shared/wait-for-slot.ts';
 import { awaitInterruptible } from './interruptible-activity.ts';
 import {
   type ActiveSandbox,
@@ -24,23 +25,26 @@ export async function ensureSandbox(context: SessionContext): Promise<ActiveSand
 }
 
 /**
- * Null if every host was full until the timeout. The message that waited for the slot fails and the
- * session continues: the next message claims again.
+ * Null if no slot was assigned until the timeout, or after a stop request. At the timeout the
+ * message that waited fails and the session continues: the next message claims again.
  */
 async function claimSlot(context: SessionContext): Promise<SessionSlot | null> {
-  const { runId, activities, state, inbox } = context;
-  try {
+  const { runId, activities, state, inbox, slotSignals, timeouts } = context;
+  const claim = async (): Promise<SessionSlot | null> => {
     const slot = await activities.claimSessionSlot({ runId, after: state.generation });
-    // endRun keeps the recorded cause, not this one.
-    if (slot.outcome === 'ended') setEnd(context, 'terminated_by_operator', null);
-    return slot;
-  } catch {
-    // Bump the generation so that a slot granted late cannot match.
-    state.generation += 1;
-    const { more } = await activities.failTurn({ runId, generation: state.generation });
-    inbox.hasPendingMessages ||= more;
-    return null;
-  }
+    return slot.outcome === 'no_capacity' ? null : slot;
+  };
+  const isStopped = (): boolean => inbox.stopRequest !== null;
+  const wait = { signals: slotSignals, noCapacityMs: timeouts.noCapacityMs, isStopped };
+  const slot = await waitForSlot(claim, wait).catch(() => null);
+  // endRun keeps the recorded cause, not this one.
+  if (slot?.outcome === 'ended') setEnd(context, 'terminated_by_operator', null);
+  if (slot !== null || isStopped()) return slot;
+  // Bump the generation so that a slot assigned late cannot match.
+  state.generation += 1;
+  const { more } = await activities.failTurn({ runId, generation: state.generation });
+  inbox.hasPendingMessages ||= more;
+  return null;
 }
 
 async function startSandboxOn(

@@ -1,5 +1,5 @@
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
-import type { SessionSlot } from '../../core/sessions/session-slot.ts';
+import type { SessionSlotClaim } from '../../core/sessions/session-slot.ts';
 import type { InterruptPayload } from './signals.ts';
 
 /** Names a sandbox: its run, and its number among the run's sandboxes. */
@@ -73,10 +73,10 @@ export type ScheduledOutcome =
 export interface RunActivities {
   /**
    * Claims a slot for the sandbox after number `after`, whose host did not start it; 0 for the
-   * first. Returns number `after` itself if the run stays on its host. Throws while every host is
-   * full; the retry policy polls.
+   * first. Returns number `after` itself if the run stays on its host. Null: the run waits, and a
+   * signal follows when it is assigned a slot.
    */
-  claimSlot(input: { runId: string; after: number }): Promise<HostSlot>;
+  claimSlot(input: { runId: string; after: number }): Promise<HostSlot | null>;
   /** Records why the run is about to end. The first recorded cause stays. */
   recordCause(input: { runId: string; cause: EndCause; detail: string | null }): Promise<void>;
   /**
@@ -96,8 +96,11 @@ export interface RunActivities {
 
 /** Any worker runs these for a session. */
 export interface SessionActivities {
-  /** Claims a slot for the sandbox after number `after`. Throws while every host is full. */
-  claimSessionSlot(input: { runId: string; after: number }): Promise<SessionSlot>;
+  /**
+   * Claims a slot for the sandbox after number `after`. `no_capacity`: the session waits, and a
+   * signal follows when it is assigned a slot.
+   */
+  claimSessionSlot(input: { runId: string; after: number }): Promise<SessionSlotClaim>;
   /** Fails the message that got no slot. A second call changes nothing. */
   failTurn(input: SandboxRef): Promise<{ more: boolean }>;
   getSessionIdleness(input: { runId: string }): Promise<SessionIdleState>;
@@ -131,6 +134,5 @@ export interface Activities extends RunActivities, SessionActivities, HostActivi
  * Failures that Temporal shows by type. The message of `startFailed` is shown to the run's owner.
  */
 export const failureTypes = {
-  noCapacity: 'NoCapacity',
   startFailed: 'ContainerStartFailed',
 } as const;

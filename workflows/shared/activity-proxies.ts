@@ -87,9 +87,8 @@ function runActivityOptions(
   return {
     claimSlot: {
       ...shortActivity,
-      summary: 'wait for a free slot',
+      summary: 'claim a slot',
       scheduleToCloseTimeout: timeouts.noCapacityMs,
-      retry: { initialInterval: timeouts.slotPollMs, backoffCoefficient: 1 },
       cancellationType: 'TRY_CANCEL',
     },
     recordCause: { ...shortActivity, summary: 'record why the run ends' },

@@ -5,7 +5,6 @@ export interface RunTimeouts {
   /** The run's time limit, from the start of its sandbox. */
   runMs: number;
   noCapacityMs: number;
-  slotPollMs: number;
   /** A host that starts no task within this time is lost. */
   hostScheduleToStartMs: number;
   heartbeatMs: number;
@@ -20,7 +19,6 @@ export interface RunTimeouts {
 export const runTimeouts: RunTimeouts = {
   runMs: limits.run.timeoutMs,
   noCapacityMs: limits.run.noCapacityTimeoutMs,
-  slotPollMs: 2_000,
   hostScheduleToStartMs: limits.host.lostMs,
   heartbeatMs: 10_000,
   startMs: 300_000,

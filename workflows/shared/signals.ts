@@ -27,3 +27,5 @@ export const interruptSignal = defineSignal<[InterruptPayload?]>('interrupt');
 export const hostLostSignal = defineSignal<[HostLostPayload]>('hostLost');
 /** Another run or session needs the slot. */
 export const sleepSignal = defineSignal('sleep');
+/** The run waits for a slot no longer: Postgres has its host. */
+export const slotAssignedSignal = defineSignal('slotAssigned');

@@ -17,9 +17,11 @@ import {
   planFlowUpdate,
 } from '../files/input-files.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
+import { claimSlot } from './claim-slot.ts';
 import { findEvictableInProject, findEvictableOnHosts } from './evictable-session.ts';
 import { sealConfig, sealContext } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
+import { assignWaiting, findUnclaimed } from './waiting-runs.ts';
 
 export interface AdmitRun {
   runId: string;
@@ -97,22 +99,19 @@ export function createAdmission(
       admitWithFiles(pool, options, { input, files }),
     /**
      * Assigns a host to the run's sandbox after `afterGeneration`, see claim_slot.sql; null while
-     * every host is full.
+     * the run waits for a slot.
      */
     claimSlot: (runId: string, afterGeneration: number) =>
       claimSlot(pool, { runId, afterGeneration, hostStaleMs }),
     /** The idle session to evict for a run that the project's limit rejects. */
     findEvictableInProject: (projectId: string) => findEvictableInProject(pool, projectId),
-    /** The idle session to evict for a run that waits because every host is full. */
-    findEvictableOnHosts: (runId: string) => findEvictableOnHosts(pool, { runId, hostStaleMs }),
+    /** Assigns the free slots of all hosts to waiting runs and sessions, see assign_waiting.sql. */
+    assignWaiting: () => assignWaiting(pool, hostStaleMs),
+    /** Runs and sessions that have a slot and have not asked for it since. */
+    findUnclaimed: () => findUnclaimed(pool),
+    /** The idle sessions to evict for runs that wait because every host is full. */
+    findEvictableOnHosts: () => findEvictableOnHosts(pool, hostStaleMs),
   };
-}
-
-interface ClaimedSlot {
-  hostId: string;
-  generation: number;
-  /** The API request that started the run. */
-  requestId: string | null;
 }
 
 interface AdmissionOptions {
@@ -227,21 +226,4 @@ function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionReje
   const { reason, limit, current } = row;
   if (limit === null || current === null) return { outcome: 'rejected', reason };
   return { outcome: 'rejected', reason, limit, current };
-}
-
-async function claimSlot(
-  pool: Pool,
-  {
-    runId,
-    afterGeneration,
-    hostStaleMs,
-  }: { runId: string; afterGeneration: number; hostStaleMs: number },
-): Promise<ClaimedSlot | null> {
-  const { rows } = await pool.query<ClaimedSlot>(
-    `select claimed.host_id as "hostId", claimed.generation, r.request_id as "requestId"
-     from claim_slot($1, $2, $3) claimed, runs r
-     where r.id = $1 and claimed.host_id is not null`,
-    [runId, afterGeneration, `${hostStaleMs} ms`],
-  );
-  return rows[0] ?? null;
 }

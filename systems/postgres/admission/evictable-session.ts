@@ -12,48 +12,84 @@ export async function findEvictableInProject(db: Db, projectId: string): Promise
   return rows[0] ? toRun(rows[0]) : null;
 }
 
-/**
- * The session that has been idle for longest on a host where a waiting run could start; null if
- * there is none. Each of several waiting runs gets another session, so that no more are evicted
- * than needed. A slot that was released meanwhile is not counted: the waiting run finds it when it
- * asks again.
- */
-export async function findEvictableOnHosts(
-  db: Db,
-  { runId, hostStaleMs }: { runId: string; hostStaleMs: number },
-): Promise<Run | null> {
-  const { rows } = await db.query<RunRow>(
-    `with waiting as (
-       select r.id, r.created_at, r.project_id, f.runner as pinned_host
-       from runs r join flows f on f.id = r.flow_id
-       where r.host_id is null and r.end_cause is null and occupies_slot(r)
-     ),
-     mine as (
-       select * from waiting
-       where id = $1 and pick_host(project_id, pinned_host, $2 * interval '1 ms', db_clock()) is null
-     ),
-     idle as (
-       select i.*, h as host from (${idleSessions}) i join hosts h on h.id = i.host_id
-       where not h.draining and not h.disk_short and is_live(h, db_clock() - $2 * interval '1 ms')
-         and exists (select from mine where ${mayRunOn('mine', 'h')})
-     )
-     ${selectRuns} join idle i on i.id = r.id
-     order by i.has_background_work, i.idle_since, r.id
-     offset (
-       select count(*) from waiting w, mine
-       where (w.created_at, w.id) < (mine.created_at, mine.id)
-         and exists (select from idle where ${mayRunOn('w', '(idle.host)')})
-     )
-     limit 1`,
-    [runId, hostStaleMs],
-  );
-  return rows[0] ? toRun(rows[0]) : null;
+/** An idle session, and the waiting run that gets its slot. */
+export interface Eviction {
+  waitingRunId: string;
+  runId: string;
+  workflowId: string;
+  requestId: string | null;
+  hostId: string;
 }
 
-/** SQL that is true if the waiting run may start on this host once a slot is free. */
-const mayRunOn = (waiting: string, host: string): string =>
-  `(${waiting}.pinned_host is null or ${waiting}.pinned_host = ${host}.id)
-     and offers_model(${host}, ${waiting}.project_id)`;
+/**
+ * For each waiting run, the session that has been idle for longest on a host where the run may
+ * start. Each gets another session, so that no more are evicted than needed. A run that may use a
+ * free slot gets none: it is assigned that slot.
+ */
+export async function findEvictableOnHosts(db: Db, hostStaleMs: number): Promise<Eviction[]> {
+  const waiting = await listWaiting(db, hostStaleMs);
+  if (waiting.length === 0) return [];
+  const hosts = waiting.flatMap(({ hostIds }) => hostIds);
+  const supply = await listSupply(db, [...new Set(hosts)]);
+  return waiting.flatMap(({ waitingRunId, hostIds }) => {
+    const at = supply.findIndex(({ hostId }) => hostIds.includes(hostId));
+    const [taken] = at < 0 ? [] : supply.splice(at, 1);
+    return taken === undefined || taken.runId === null ? [] : [{ waitingRunId, ...taken }];
+  });
+}
+
+/** Of the longest-waiting runs, and of the idle sessions of each host. */
+const pageSize = 100;
+
+interface WaitingRun {
+  waitingRunId: string;
+  /** Where it may start once a slot is free. */
+  hostIds: string[];
+}
+
+async function listWaiting(db: Db, hostStaleMs: number): Promise<WaitingRun[]> {
+  const { rows } = await db.query<WaitingRun>(
+    `select r.id as "waitingRunId", array(
+       select h.id from hosts h
+       where accepts_work(h, db_clock() - $1 * interval '1 ms')
+         and (f.runner is null or f.runner = h.id) and offers_model(h, r.project_id)
+     ) as "hostIds"
+     from runs r join flows f on f.id = r.flow_id
+     where r.ended_at is null and r.waiting_since is not null and is_waiting(r)
+     order by r.waiting_since, r.id limit ${pageSize}`,
+    [hostStaleMs],
+  );
+  return rows;
+}
+
+/** A slot: a free one, or that of an idle session. */
+type Supply = Omit<Eviction, 'waitingRunId'> | { hostId: string; runId: null };
+
+/** Free slots first, then the sessions in the order of their eviction. */
+async function listSupply(db: Db, hostIds: string[]): Promise<Supply[]> {
+  const { rows } = await db.query<Supply>(
+    `with free as (
+       select h.id as host_id, h.capacity - count(r.id) as slots
+       from hosts h left join runs r on r.host_id = h.id and occupies_slot(r)
+       where h.id = any ($1) group by h.id
+     ),
+     idle as (
+       select i.*, row_number() over (partition by i.host_id order by ${evictionOrder}) as nth
+       from (${idleSessions}) i where i.host_id = any ($1)
+     )
+     select host_id as "hostId", null as "runId", null as "workflowId", null as "requestId"
+     from free, generate_series(1, least(slots, ${pageSize}))
+     union all (
+       select i.host_id, i.id, r.workflow_id, r.request_id
+       from idle i join runs r on r.id = i.id
+       where i.nth <= ${pageSize} order by ${evictionOrder}
+     )`,
+    [hostIds],
+  );
+  return rows;
+}
+
+const evictionOrder = 'i.has_background_work, i.idle_since, i.id';
 
 /**
  * Sessions that hold a slot and are idle. A session that waits for an answer of its user is not

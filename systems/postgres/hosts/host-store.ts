@@ -40,6 +40,8 @@ interface HeartbeatAnswer {
   draining: boolean;
   /** Whether projects without a model key may run on the host. */
   offersModel: boolean;
+  /** Whether any run waits for a slot, or has one and may not have been notified. */
+  hasWaiting: boolean;
   known: KnownDatabase;
 }
 
@@ -89,13 +91,13 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
            heartbeats = h.heartbeats + 1, server_started_at = excluded.server_started_at
      returning draining, offers_model(h, null) as "offersModel", heartbeats,
        (select id from database_identity) as "databaseId", array(select id from restores) as restores,
-       ${serverStartedMs} as "serverStartedMs"`,
+        ${serverStartedMs} as "serverStartedMs", has_waiting() as "hasWaiting"`,
     [host.hostId, host.name, host.capacity, report, owner, leaseMs, model, known, diskShort],
   );
   const row = rows[0];
   if (row === undefined) return null;
-  const { draining, offersModel, ...confirmed } = row;
-  return { draining, offersModel, known: confirmed };
+  const { draining, offersModel, hasWaiting, ...confirmed } = row;
+  return { draining, offersModel, hasWaiting, known: confirmed };
 }
 
 async function markStopped(db: Db, hostId: string): Promise<void> {

@@ -1,7 +1,14 @@
 import type { Db, Pool } from '../client/pool.ts';
 
 /** The reconciler's jobs that cover all hosts. */
-export type JobName = 'hosts' | 'runs' | 'schedules' | 'retention' | 'blobs' | 'stored_bytes';
+export type JobName =
+  | 'hosts'
+  | 'runs'
+  | 'slots'
+  | 'schedules'
+  | 'retention'
+  | 'blobs'
+  | 'stored_bytes';
 
 interface JobLeader {
   name: JobName;

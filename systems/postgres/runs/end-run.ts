@@ -29,6 +29,8 @@ interface RunEnded {
   hasUnstoredFiles: boolean;
   /** Whether the project has as many undelivered webhooks as may use the common slots. */
   hasWebhookBacklog: boolean;
+  /** Whether another run may wait for the slot. */
+  hasWaiting: boolean;
   run: Run;
 }
 
@@ -60,10 +62,10 @@ const hasFilesToStore = ({ sessionId, startedAt, deletedAt }: Run): boolean =>
   sessionId === null && startedAt !== null && deletedAt === null;
 
 function endedAs(ended: Omit<RunEnded, 'webhook' | 'cause'>): RunEnded {
-  const { run, hasUnstoredFiles, hasWebhookBacklog } = ended;
+  const { run, hasUnstoredFiles, hasWebhookBacklog, hasWaiting } = ended;
   if (run.endCause === null) throw new Error(`run ${run.runId} ended without a cause`);
   const webhook = run.webhook.state !== 'none';
-  return { webhook, cause: run.endCause, hasUnstoredFiles, hasWebhookBacklog, run };
+  return { webhook, cause: run.endCause, hasUnstoredFiles, hasWebhookBacklog, hasWaiting, run };
 }
 
 function firstCause(run: Run, requested: RunEnd): RunEnd {
@@ -108,18 +110,16 @@ interface LockedRun {
   snapshot: SnapshotRecord | null;
   hasUnstoredFiles: boolean;
   hasWebhookBacklog: boolean;
+  hasWaiting: boolean;
 }
 
-type LockedRow = RunRow &
-  Omit<LockedRun, 'run' | 'snapshot'> & {
-    snapshot: string | null;
-  };
+type LockedRow = RunRow & Omit<LockedRun, 'run' | 'snapshot'> & { snapshot: string | null };
 
 async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   const { rows } = await db.query<LockedRow>(
     `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
        r.has_unstored_files as "hasUnstoredFiles",
-       has_webhook_backlog(r, $2) as "hasWebhookBacklog"
+       has_webhook_backlog(r, $2) as "hasWebhookBacklog", has_waiting(r.id) as "hasWaiting"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
@@ -127,9 +127,9 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
-  const { now, hasUnstoredFiles, hasWebhookBacklog } = row;
+  const { now, hasUnstoredFiles, hasWebhookBacklog, hasWaiting } = row;
   const snapshot = parseSnapshotRecord(row.snapshot);
-  return { run: toRun(row), now, snapshot, hasUnstoredFiles, hasWebhookBacklog };
+  return { run: toRun(row), now, snapshot, hasUnstoredFiles, hasWebhookBacklog, hasWaiting };
 }
 
 interface WrittenEnd {

@@ -199,6 +199,13 @@ create table reconciler_jobs (
   free_at timestamptz not null
 );
 
+-- In which order projects were given slots for which their runs had waited. Written only under the
+-- placement lock; without a reference, so that no row of a project is locked under it.
+create table project_turns (
+  project_id text primary key,
+  turn bigint not null
+);
+
 create table runs (
   id uuid primary key,
   flow_id uuid not null references flows,
@@ -258,6 +265,8 @@ create table runs (
   -- of a session: from the transaction that stores a message until the one that puts it to sleep
   holds_slot boolean not null default false,
   generation integer not null default 1,
+  -- its place among the runs that wait for a slot of a host; until its workflow has learnt the host
+  waiting_since timestamptz,
   workflow_id text not null unique,
   workflow_started_at timestamptz,
   webhook_state text not null default 'none'
@@ -292,6 +301,8 @@ create index runs_active on runs (id) where ended_at is null;
 create index runs_occupying_slots on runs (project_id)
   where ended_at is null and (session_id is null or holds_slot);
 create index runs_active_by_host on runs (host_id) where ended_at is null;
+create index runs_waiting on runs (waiting_since, id)
+  where ended_at is null and waiting_since is not null;
 create index runs_by_project on runs (project_id, created_at desc, id desc);
 create index runs_by_session on runs (project_id, session_id, created_at desc, id desc)
   where session_id is not null;

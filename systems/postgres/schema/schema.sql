@@ -1,3 +1,18 @@
+CREATE TABLE public.hosts (
+    id text NOT NULL,
+    name text NOT NULL,
+    capacity integer NOT NULL,
+    draining boolean DEFAULT false NOT NULL,
+    last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    stopped_at timestamp with time zone,
+    model text NOT NULL,
+    heartbeats bigint DEFAULT 0 NOT NULL,
+    server_started_at timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL,
+    report json,
+    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0)),
+    CONSTRAINT hosts_model_check CHECK ((model = ANY (ARRAY['key'::text, 'offline'::text, 'offline_by_default'::text, 'none'::text])))
+);
+
 CREATE TABLE public.runs (
     id uuid NOT NULL,
     flow_id uuid NOT NULL,
@@ -46,6 +61,7 @@ CREATE TABLE public.runs (
     host_id text,
     holds_slot boolean DEFAULT false NOT NULL,
     generation integer DEFAULT 1 NOT NULL,
+    waiting_since timestamp with time zone,
     workflow_id text NOT NULL,
     workflow_started_at timestamp with time zone,
     webhook_state text DEFAULT 'none'::text NOT NULL,
@@ -71,22 +87,6 @@ CREATE TABLE public.runs (
     CONSTRAINT runs_timeout_seconds_check CHECK ((timeout_seconds > 0)),
     CONSTRAINT runs_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['api'::text, 'dashboard'::text, 'schedule'::text]))),
     CONSTRAINT runs_webhook_state_check CHECK ((webhook_state = ANY (ARRAY['none'::text, 'waiting'::text, 'pending'::text, 'delivered'::text, 'dropped'::text])))
-);
-
-CREATE TABLE public.hosts (
-    id text NOT NULL,
-    name text NOT NULL,
-    capacity integer NOT NULL,
-    draining boolean DEFAULT false NOT NULL,
-    last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    stopped_at timestamp with time zone,
-    disk_short boolean DEFAULT false NOT NULL,
-    model text NOT NULL,
-    heartbeats bigint DEFAULT 0 NOT NULL,
-    server_started_at timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL,
-    report json,
-    CONSTRAINT hosts_capacity_check CHECK ((capacity >= 0)),
-    CONSTRAINT hosts_model_check CHECK ((model = ANY (ARRAY['key'::text, 'offline'::text, 'offline_by_default'::text, 'none'::text])))
 );
 
 CREATE TABLE public.api_keys (
@@ -335,6 +335,11 @@ CREATE TABLE public.operators (
     id uuid NOT NULL,
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL
+);
+
+CREATE TABLE public.project_turns (
+    project_id text NOT NULL,
+    turn bigint NOT NULL
 );
 
 CREATE TABLE public.projects (
@@ -600,6 +605,9 @@ ALTER TABLE ONLY public.operators
 ALTER TABLE ONLY public.operators
     ADD CONSTRAINT operators_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.project_turns
+    ADD CONSTRAINT project_turns_pkey PRIMARY KEY (project_id);
+
 ALTER TABLE ONLY public.projects
     ADD CONSTRAINT projects_pkey PRIMARY KEY (id);
 
@@ -729,6 +737,8 @@ CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted
 CREATE INDEX runs_occupying_slots ON public.runs USING btree (project_id) WHERE ((ended_at IS NULL) AND ((session_id IS NULL) OR holds_slot));
 
 CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
+
+CREATE INDEX runs_waiting ON public.runs USING btree (waiting_since, id) WHERE ((ended_at IS NULL) AND (waiting_since IS NOT NULL));
 
 CREATE INDEX runs_with_claimed_redelivery ON public.runs USING btree (webhook_redelivery_claimed_at) WHERE (webhook_redelivery_claimed_at IS NOT NULL);
 

@@ -20,7 +20,7 @@ export function failTurn(
     // Every writer of a log locks it before its run.
     await db.query('select from run_logs where run_id = $1 for update', [runId]);
     const { rowCount } = await db.query(
-      `update runs set generation = $2 + 1, host_id = null, status = 'sleep'
+      `update runs set generation = $2 + 1, host_id = null, waiting_since = null, status = 'sleep'
        where id = $1 and generation <= $2 and end_cause is null`,
       [runId, generation],
     );

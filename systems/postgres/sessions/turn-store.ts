@@ -2,7 +2,7 @@ import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { PendingTurn, TurnError, UndeliveredMessage } from '../../../core/sessions/chat.ts';
-import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
+import type { SessionSlotClaim } from '../../../core/sessions/session-slot.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
 import type { SandboxGeneration, SandboxLease } from '../log/lease.ts';
@@ -33,14 +33,12 @@ type ClaimedTurn =
   /** Another sandbox continues the session, or the session has ended. */
   | { outcome: 'sandbox_ended' };
 
-/** `no_capacity`: every host is full. */
-type SessionSlotClaim = SessionSlot | { outcome: 'no_capacity' };
-
 export type TurnStore = ReturnType<typeof createTurnStore>;
 
 /** The life cycle of a session's sandboxes, and their turns. */
 export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
+    /** `hasWaiting`: whether any run may wait for the slot that this has released. */
     claimSlot: (runId: string, afterGeneration: number) =>
       claimSlot(pool, { runId, afterGeneration, hostStaleMs }),
     /** The frames that announce the start; null if it was announced before. */
@@ -86,9 +84,10 @@ async function claimSlot(
     afterGeneration,
     hostStaleMs,
   }: { runId: string; afterGeneration: number; hostStaleMs: number },
-): Promise<SessionSlotClaim> {
-  const { rows } = await db.query<SessionSlotClaim>(
-    `select outcome, host_id as "hostId", generation from claim_session_slot($1, $2, $3)`,
+): Promise<SessionSlotClaim & { hasWaiting: boolean }> {
+  const { rows } = await db.query<SessionSlotClaim & { hasWaiting: boolean }>(
+    `select outcome, host_id as "hostId", generation, has_waiting() as "hasWaiting"
+     from claim_session_slot($1, $2, $3)`,
     [runId, afterGeneration, `${hostStaleMs} ms`],
   );
   if (!rows[0]) throw new Error('claim_session_slot returned no row');

@@ -65,25 +65,32 @@ describe('a run that cannot start', () => {
     });
     const handle = await fixture.startRun(run.activities, {
       hostId: null,
-      timeouts: { noCapacityMs: 3_000, slotPollMs: 200 },
+      timeouts: { noCapacityMs: 1_000 },
     });
     expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
     expect(details).toEqual(['no capacity']);
-    expect(run.calls.filter((name) => name === 'claimSlot').length).toBeGreaterThan(1);
-    expect(run.calls).not.toContain('startSandbox');
+    expect(run.calls).toEqual(['claimSlot', 'claimSlot', 'endRun']);
   });
 
-  it('starts when a slot becomes free', async () => {
-    const answers = [
-      everyHostFull,
-      everyHostFull,
-      async () => ({ hostId: fixture.hostId, generation: 1 }),
-    ];
-    const run = fakeRun({ claimSlot: () => (answers.shift() ?? everyHostFull)() });
-    const handle = await fixture.startRun(run.activities, {
-      hostId: null,
-      timeouts: { slotPollMs: 100 },
-    });
+  it('claims again only when it is notified, and starts on the assigned slot', async () => {
+    const answers = [null, null, { hostId: fixture.hostId, generation: 1 }];
+    const run = fakeRun({ claimSlot: async () => answers.shift() ?? null });
+    const handle = await fixture.startRun(run.activities, { hostId: null });
+    for (const claims of [1, 2]) {
+      await expect.poll(() => run.calls.length, { timeout: 10_000 }).toBe(claims);
+      await handle.signal('slotAssigned');
+    }
+    run.end({});
+    expect(await handle.result()).toEqual({ cause: 'completed' });
+    const ended = ['startSandbox', 'followRun', 'snapshotWorkspace', 'endRun', 'removeSandbox'];
+    expect(run.calls).toEqual(['claimSlot', 'claimSlot', 'claimSlot', ...ended]);
+  });
+
+  it('starts at the timeout on a slot whose notification was lost', async () => {
+    const answers = [null, { hostId: fixture.hostId, generation: 1 }];
+    const run = fakeRun({ claimSlot: async () => answers.shift() ?? null });
+    const input = { hostId: null, timeouts: { noCapacityMs: 1_000 } };
+    const handle = await fixture.startRun(run.activities, input);
     run.end({});
     expect(await handle.result()).toEqual({ cause: 'completed' });
   });
@@ -211,6 +218,4 @@ describe('an unresponsive host', () => {
   });
 });
 
-async function everyHostFull(): Promise<never> {
-  throw ApplicationFailure.retryable('every host is full', failureTypes.noCapacity);
-}
+const everyHostFull = async (): Promise<null> => null;

@@ -36,6 +36,8 @@ function activitiesWith(overrides: {
     admission: {
       claimSlot: unexpected,
       admitRun: unexpected,
+      assignWaiting: unexpected,
+      findUnclaimed: unexpected,
       findEvictableOnHosts: unexpected,
       ...overrides.admission,
     },
@@ -46,7 +48,7 @@ function activitiesWith(overrides: {
       markWorkflowStarted: unexpected,
     },
     flows: { find: unexpected },
-    temporal: { startRun: unexpected, signalSleep: unexpected },
+    temporal: { startRun: unexpected, signalSleep: unexpected, signalSlotAssigned: unexpected },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
     frameStream: { notify: unexpected, expire: unexpected },
@@ -142,17 +144,31 @@ describe('the error of an activity', () => {
 });
 
 describe('claiming a slot', () => {
-  it('fails with a retryable, benign error while every host is full', async () => {
+  const input = { runId: 'r', after: 0 };
+  const slot = { hostId: 'h', generation: 1, requestId: null };
+
+  it('returns null while every host is full', async () => {
     const { run } = activitiesWith({
-      admission: { claimSlot: async () => null, findEvictableOnHosts: async () => null },
+      admission: {
+        claimSlot: async () => null,
+        assignWaiting: async () => [],
+        findEvictableOnHosts: async () => [],
+      },
     });
-    const failure = await failureOf(
-      quietEnvironment().run(run.claimSlot, { runId: 'r', after: 0 }),
-    );
-    expect(failure).toMatchObject({
-      type: 'NoCapacity',
-      nonRetryable: false,
-      category: 'BENIGN',
+    expect(await quietEnvironment().run(run.claimSlot, input)).toBeNull();
+  });
+
+  it('returns the slot that was assigned during the claim, and sends no signal', async () => {
+    const answers = [null, slot];
+    const { run } = activitiesWith({
+      admission: {
+        claimSlot: async () => answers.shift() ?? null,
+        assignWaiting: async () => [
+          { runId: 'r', workflowId: 'run/r', hostId: 'h', requestId: null },
+        ],
+      },
     });
+    const { hostId, generation } = slot;
+    expect(await quietEnvironment().run(run.claimSlot, input)).toEqual({ hostId, generation });
   });
 });

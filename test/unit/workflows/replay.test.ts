@@ -14,10 +14,11 @@ const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
 describe('the workflows', () => {
   it('have a recorded history of every outcome', () => {
     const endings = ['success', 'failed-exit', 'stop', 'delete', 'cancel', 'time-limit'];
-    const losses = ['sandbox-lost', 'host-lost', 'moved', 'start-failed', 'no-capacity'];
+    const losses = ['sandbox-lost', 'host-lost', 'moved', 'start-failed'];
+    const waits = ['slot-assigned', 'no-capacity', 'session-no-capacity'];
     const sessions = ['session-stop', 'session-sleep', 'session-interrupted', 'session-lost'];
     const real = ['real-run', 'real-session'];
-    const required = [...endings, ...losses, 'webhook-retried', ...sessions, ...real];
+    const required = [...endings, ...losses, ...waits, 'webhook-retried', ...sessions, ...real];
     expect(names).toEqual(expect.arrayContaining(required.map((name) => `${name}.json`)));
   });
 

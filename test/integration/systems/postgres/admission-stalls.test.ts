@@ -39,8 +39,10 @@ beforeEach(async () => {
 
 /** A run of the other project is admitted and placed, and one that waits gets a slot. */
 async function expectOtherPlaced(waitingRunId: string): Promise<void> {
-  expect(await other.run()).toMatchObject({ hostId: 'h' });
-  expect(await admission().claimSlot(waitingRunId, 0)).toMatchObject({ hostId: 'h' });
+  const { runId } = await other.run();
+  await admission().assignWaiting();
+  for (const placed of [waitingRunId, runId])
+    expect(await admission().claimSlot(placed, 0)).toMatchObject({ hostId: 'h' });
 }
 
 async function openTransactions(applicationName: string): Promise<number | null> {
@@ -117,17 +119,18 @@ const lockedRows: Record<string, () => Promise<LockedRow>> = {
     const act = () => admission().admitRun(stalled.request({ idempotencyKey: 'k' }));
     return { row: ['idempotency_keys', 'project_id = $1', projectId], act };
   },
-  'a run that waits for a slot': async () => {
+  'a run that claims a slot': async () => {
     const { runId } = await stalled.run();
+    await database.pool.query('update runs set waiting_since = null where id = $1', [runId]);
     return { row: ['runs', 'id = $1', runId], act: () => admission().claimSlot(runId, 0) };
   },
-  'the run of a session that waits for a slot': async () => {
+  'the run of a session that claims a slot': async () => {
     const { runId } = await stalled.session();
     await storeMessage(database.pool, runId);
     const act = () => createTurnStore(database.pool).claimSlot(runId, 0);
     return { row: ['runs', 'id = $1', runId], act };
   },
-  'a session that waits for a slot': async () => {
+  'a session that claims a slot': async () => {
     const { runId } = await stalled.session();
     await storeMessage(database.pool, runId);
     const act = () => createTurnStore(database.pool).claimSlot(runId, 0);

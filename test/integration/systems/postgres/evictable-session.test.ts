@@ -17,7 +17,8 @@ const hosts = () => createHostStore(database.pool);
 const admission = () => createAdmission(database.pool, testSealer);
 /** The session that is evicted for a run that waits for a slot of a host. */
 const evictableFor = async ({ runId }: Run) =>
-  (await admission().findEvictableOnHosts(runId))?.runId ?? null;
+  (await admission().findEvictableOnHosts()).find(({ waitingRunId }) => waitingRunId === runId)
+    ?.runId ?? null;
 /** The session that is evicted for another run of the project. */
 const evictableInProject = async () =>
   (await admission().findEvictableInProject(scenario.projectId))?.runId ?? null;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
@@ -32,7 +33,13 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
   const { pool } = database;
   const runs = createRunStore(pool, testSealer);
   const hosts = createHostStore(pool);
-  const waiting = await scenario.run({});
+  const flow = await createFlowStore(pool, testSealer).create({
+    projectId: scenario.projectId,
+    name: 'Bound',
+    runner: 'h-2',
+  });
+  await hosts.renew({ hostId: 'h-2', name: 'two', capacity: 0 });
+  const waiting = await scenario.run({ flowId: flow.flowId });
   await hosts.renew({ hostId: 'h-1', name: 'one', capacity: 5 });
   await hosts.renew({ hostId: 'h-2', name: 'two', capacity: 5 });
   await hosts.renew({ hostId: 'h-3', name: 'three', capacity: 5 });

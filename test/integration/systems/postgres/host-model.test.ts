@@ -65,6 +65,7 @@ test('a host with OFFLINE_MODEL=yes gets all runs, unless another registered hos
   expect(await offersModel('offline', 'offline')).toBe(false);
   expect(await hostOf(project.run())).toBeNull();
   expect(await offersModel('with-key', 'offline')).toBe(true);
+  await admission().assignWaiting();
   expect(await hostOf(project.run())).toBe('offline');
 });
 
@@ -122,7 +123,8 @@ test('a run that needs the key of a host evicts no session from a host without o
   const idle = await idleSession(projectWithKey);
   const [waiting, servable] = [await project.run(), await projectWithKey.run()];
   const evictedFor = async ({ runId }: Run) =>
-    (await admission().findEvictableOnHosts(runId))?.runId ?? null;
+    (await admission().findEvictableOnHosts()).find(({ waitingRunId }) => waitingRunId === runId)
+      ?.runId ?? null;
   expect(await evictedFor(waiting)).toBeNull();
   expect(await evictedFor(servable)).toBe(idle.runId);
 });

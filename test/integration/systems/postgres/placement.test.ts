@@ -14,7 +14,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   second = createPool(database.url, { applicationName: 'test-second', max: 20 });
 });
-beforeEach(() => database.pool.query('delete from hosts'));
+beforeEach(() => database.pool.query('truncate runs, hosts cascade'));
 afterAll(async () => {
   await second.end();
   await database.drop();
@@ -70,6 +70,7 @@ test('a host without capacity, a draining host and a stale host get nothing', as
   await lastSeenAgo(hostId, 30_000);
   expect((await scenario.run()).hostId).toBeNull();
   await lastSeenAgo(hostId, 25_000);
+  expect(await admission().assignWaiting()).toHaveLength(3);
   expect((await scenario.run()).hostId).toBe(hostId);
 });
 
@@ -99,6 +100,7 @@ test('a run that was admitted without a slot gets one when one is free, and keep
   const waiting = await scenario.run();
   expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
   await end(first.runId);
+  await admission().assignWaiting();
   expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId });
   await hosts().setDraining(hostId, true);
   expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId });
@@ -170,7 +172,12 @@ test('forty runs that wait at once share the free slots', async () => {
   await renew(hostId, 7);
   const pools = [database.pool, second];
   const claims = await Promise.all(
-    waiting.flatMap(({ runId }) => pools.map((pool) => admission(pool).claimSlot(runId, 0))),
+    waiting.flatMap(({ runId }) =>
+      pools.map(async (pool) => {
+        await admission(pool).assignWaiting();
+        return admission(pool).claimSlot(runId, 0);
+      }),
+    ),
   );
   expect(claims.filter((claim) => claim?.hostId === hostId)).toHaveLength(14);
   expect(await hosts().list()).toMatchObject([{ hostId, used: 7 }]);

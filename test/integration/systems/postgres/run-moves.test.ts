@@ -47,6 +47,7 @@ test('a host whose worker stops gets nothing until its next heartbeat', async ()
   const admission = createAdmission(database.pool, testSealer);
   expect(await admission.admitRun(pinned.request())).toEqual(offline);
   await renew('h');
+  await admission.assignWaiting();
   expect(await hosts().list()).toMatchObject([{ hostId: 'h', stoppedAt: null }]);
   expect(await claim(waiting, 0)).toMatchObject({ hostId: 'h', generation: 1 });
   expect((await pinned.run()).hostId).toBe('h');
@@ -78,6 +79,7 @@ describe('a run that was not started', () => {
     expect(await claim(run, 1)).toBeNull();
     expect(await runs().find(run.runId)).toMatchObject({ hostId: null, generation: 2 });
     await renew('leaves');
+    await createAdmission(database.pool, testSealer).assignWaiting();
     expect(await claim(run, 1)).toMatchObject({ hostId: 'leaves', generation: 2 });
   });
 

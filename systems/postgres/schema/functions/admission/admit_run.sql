@@ -24,6 +24,7 @@ declare
   this_month date;
   is_reconciling boolean;
   lacks_inputs boolean;
+  picked_host text;
 begin
   perform assert_read_committed();
   select * into project from projects p where p.id = input.project_id for no key update;
@@ -121,13 +122,14 @@ begin
   );
   if places_run then
     perform lock_placement();
+    picked_host := pick_host(project.id, flow.runner, host_stale_after, at);
   end if;
   insert into runs as r (
     id, flow_id, project_id, trigger_type, name, labels, prompt, partial_messages, callback_url,
     webhook_state, key_id, key_name, key_created_by, mcp_server_names, timeout_seconds,
     model, max_turns, max_budget_usd,
     output_schema, retry_of, secret_fields, context_sealed, request_id, files_version,
-    created_at, host_id,
+    created_at, host_id, waiting_since,
     workflow_id
   ) values (
     input.id, flow.id, project.id, input.trigger_type, input.name, input.labels, input.prompt,
@@ -138,7 +140,7 @@ begin
     coalesce(input.max_budget_usd, flow.max_budget_usd),
     input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
     input.files_version, at,
-    case when places_run then pick_host(project.id, flow.runner, host_stale_after, at) end,
+    picked_host, case when places_run and picked_host is null then at end,
     run_workflow_id(project.id, input.id, idempotency_key, at)
   ) returning r.* into run;
   insert into run_logs (run_id) values (run.id);

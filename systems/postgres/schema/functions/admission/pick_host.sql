@@ -1,4 +1,5 @@
--- The host with the most free slots that may run the project's agents; null when none has one.
+-- The host with the most free slots that may run the project's agents; null when none has one. A
+-- host on which a waiting run may start has none: assign_waiting serves waiting runs first.
 -- `pinned_host` restricts the choice to one host, `excluded_host` is never chosen, and
 -- `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
 -- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
@@ -16,13 +17,16 @@ begin
       select h.capacity - count(*) as free
       from runs r where r.host_id = h.id and occupies_slot(r)
     ) slots
-    where not h.draining
-      and not h.disk_short
-      and is_live(h, at - stale_after)
+    where accepts_work(h, at - stale_after)
       and slots.free > 0
       and offers_model(h, p_project_id)
       and (pinned_host is null or h.id = pinned_host)
       and h.id is distinct from excluded_host
+      and not exists (
+        select from runs w join flows f on f.id = w.flow_id
+        where w.ended_at is null and w.waiting_since is not null and is_waiting(w)
+          and (f.runner is null or f.runner = h.id) and offers_model(h, w.project_id)
+      )
     order by slots.free desc, h.id
     limit 1
   );

@@ -1,5 +1,6 @@
 -- Settles the generation and the host of a session's next sandbox. `p_after_generation` is the last
 -- one that the workflow knows has ended, so a second call returns what the first one settled.
+-- `no_capacity`: the session waits for a slot, which assign_waiting gives it.
 -- Call it as the only statement of a transaction, because all projects share the placement lock.
 create or replace function claim_session_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
@@ -24,14 +25,21 @@ begin
     return;
   end if;
   if not session_has_work(p_run_id) then
-    update runs r set holds_slot = false, status = 'sleep', host_id = null where r.id = p_run_id;
+    update runs r
+      set holds_slot = false, status = 'sleep', host_id = null, waiting_since = null
+      where r.id = p_run_id;
     outcome := 'no_work';
     return next;
     return;
   end if;
-  if not run.holds_slot or run.host_id is null or run.generation <= p_after_generation then
+  if run.waiting_since is not null and run.generation > p_after_generation then
+    if run.host_id is not null then
+      update runs r set waiting_since = null where r.id = p_run_id;
+      update sessions s set last_host_id = run.host_id where s.run_id = p_run_id;
+    end if;
+  elsif not run.holds_slot or run.host_id is null or run.generation <= p_after_generation then
     update runs r
-      set holds_slot = true, host_id = null,
+      set holds_slot = true, host_id = null, waiting_since = null,
           generation = greatest(r.generation, p_after_generation + 1)
       where r.id = p_run_id returning r.* into run;
     -- The host of an earlier sandbox writes nothing more, and the next one need not wait for its
@@ -47,7 +55,9 @@ begin
     run.host_id := coalesce(
       run.host_id, pick_host(run.project_id, pinned_host, p_stale_after, db_clock())
     );
-    update runs r set host_id = run.host_id where r.id = p_run_id;
+    update runs r
+      set host_id = run.host_id, waiting_since = case when run.host_id is null then db_clock() end
+      where r.id = p_run_id;
     update sessions s set last_host_id = coalesce(run.host_id, s.last_host_id)
       where s.run_id = p_run_id;
   end if;

@@ -74,7 +74,8 @@ begin
       return next;
       return;
     end if;
-    update runs r set holds_slot = true, host_id = null where r.id = p_run_id;
+    update runs r set holds_slot = true, host_id = null, waiting_since = null
+      where r.id = p_run_id;
   end if;
 
   select count(*) into "position" from session_messages m

@@ -1,0 +1,37 @@
+// Runs and sessions that wait for a slot of a host. They are rows of `runs`: `waiting_since` is set
+// from the first claim that finds no slot until the workflow has learnt its host.
+
+import type { Pool } from '../client/pool.ts';
+
+/** A run or session that has got the slot that it waited for. */
+export interface AssignedRun {
+  runId: string;
+  workflowId: string;
+  hostId: string;
+  /** The API request that started the run. */
+  requestId: string | null;
+}
+
+export async function assignWaiting(pool: Pool, hostStaleMs: number): Promise<AssignedRun[]> {
+  const { rows } = await pool.query<AssignedRun>(
+    `select run_id as "runId", workflow_id as "workflowId", host_id as "hostId",
+       request_id as "requestId"
+     from assign_waiting($1)`,
+    [`${hostStaleMs} ms`],
+  );
+  return rows;
+}
+
+const pageSize = 200;
+
+export async function findUnclaimed(pool: Pool): Promise<AssignedRun[]> {
+  const { rows } = await pool.query<AssignedRun>(
+    `select r.id as "runId", r.workflow_id as "workflowId", r.host_id as "hostId",
+       r.request_id as "requestId"
+     from runs r
+     where r.ended_at is null and r.waiting_since is not null
+       and r.host_id is not null and r.end_cause is null
+     order by r.waiting_since, r.id limit ${pageSize}`,
+  );
+  return rows;
+}

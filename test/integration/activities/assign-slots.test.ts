@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createSlotAssigner } from '../../../activities/assign-slots.ts';
+import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import type { Eviction } from '../../../systems/postgres/admission/evictable-session.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { testSealer } from '../../support/database.ts';
+import { setupFreshScenario } from '../systems/postgres/setup-scenario.ts';
+
+const { database, scenario } = setupFreshScenario();
+let signalled: string[] = [];
+let isAway = false;
+beforeEach(async () => {
+  await database.pool.query('truncate runs, hosts cascade');
+  signalled = [];
+  isAway = false;
+});
+
+async function send(signal: string): Promise<void> {
+  if (isAway) throw new Error('away');
+  signalled.push(signal);
+}
+
+const temporal = {
+  signalSleep: (workflowId: string) => send(`sleep ${workflowId}`),
+  signalSlotAssigned: (workflowId: string) => send(`slot ${workflowId}`),
+};
+const logger = pino({ enabled: false });
+const admission = () => createAdmission(database.pool, testSealer);
+const renew = (capacity: number) =>
+  createHostStore(database.pool).renew({ hostId: 'h', name: 'h', capacity });
+
+describe('waiting runs', () => {
+  const assigner = () =>
+    createSlotAssigner({ admission: admission(), temporal, now: () => new Date(), logger });
+
+  test('are notified when they are assigned a slot, except the run that is claiming', async () => {
+    const [first, second, third] = [
+      await scenario.run(),
+      await scenario.run(),
+      await scenario.run(),
+    ];
+    await renew(2);
+    expect(await assigner().assignFor(second.runId)).toBe(true);
+    expect(signalled).toEqual([`slot ${first.workflowId}`]);
+    expect(await assigner().assignFor(third.runId)).toBe(false);
+    expect(signalled).toHaveLength(1);
+  });
+
+  test('are notified again, by any process, until they have claimed their slot', async () => {
+    const { runId, workflowId } = await scenario.run();
+    await renew(1);
+    isAway = true;
+    await assigner().assign();
+    expect((await renew(1))?.hasWaiting).toBe(true);
+    isAway = false;
+    await assigner().repair();
+    await assigner().repair();
+    expect(signalled).toEqual([`slot ${workflowId}`, `slot ${workflowId}`]);
+    expect(await admission().claimSlot(runId, 0)).toMatchObject({ hostId: 'h' });
+    await assigner().repair();
+    expect(signalled).toHaveLength(2);
+    expect((await renew(1))?.hasWaiting).toBe(false);
+  });
+});
+
+describe('an idle session of a full host', () => {
+  const session = () => ({
+    waitingRunId: 'waits',
+    runId: randomUUID(),
+    workflowId: `session/${randomUUID()}`,
+    requestId: null,
+    hostId: 'h',
+  });
+  let idle: Eviction[];
+  let at = 0;
+  beforeEach(() => {
+    idle = [session()];
+  });
+
+  const assigner = () =>
+    createSlotAssigner({
+      admission: { ...admission(), findEvictableOnHosts: async () => idle },
+      temporal,
+      now: () => new Date(at),
+      logger,
+    });
+
+  test('is put to sleep by one signal, and by another one after the retry delay', async () => {
+    const { assignFor } = assigner();
+    for (const ms of [0, 5_000, 9_999]) {
+      at = ms;
+      await assignFor('waits');
+    }
+    expect(signalled).toEqual([`sleep ${idle[0]?.workflowId}`]);
+    at = 10_000;
+    await assignFor('waits');
+    expect(signalled).toHaveLength(2);
+    idle = [session()];
+    await assignFor('waits');
+    expect(signalled[2]).toBe(`sleep ${idle[0]?.workflowId}`);
+  });
+
+  test('is signalled again at the next call if the signal failed', async () => {
+    const { assignFor } = assigner();
+    isAway = true;
+    await expect(assignFor('waits')).rejects.toThrow('away');
+    isAway = false;
+    await assignFor('waits');
+    expect(signalled).toHaveLength(1);
+  });
+});
