@@ -22,13 +22,7 @@ import { createWebhookSender } from './webhook/send-webhook.ts';
 /** Loads Temporal, and builds the task workers and the reconciler. */
 export async function loadTasks(worker: WorkerContext, { common }: SupervisedHost) {
   const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
-    await Promise.all([
-      import('../activities/index.ts'),
-      import('../systems/temporal/client.ts'),
-      import('./temporal/runtime.ts'),
-      import('./temporal/workers.ts'),
-      import('./temporal/workflow-bundle.ts'),
-    ]);
+    await loadModules();
   const { hostId, pool, sealer, sandboxes, supervisor, runLogContext } = common;
   const { config, logger, telemetry, host } = worker;
   const { instance, capacity, times } = config;
@@ -84,6 +78,16 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     },
   };
 }
+
+/** Temporal's packages take seconds to load; meanwhile the host already serves its sandboxes. */
+const loadModules = () =>
+  Promise.all([
+    import('../activities/index.ts'),
+    import('../systems/temporal/client.ts'),
+    import('./temporal/runtime.ts'),
+    import('./temporal/workers.ts'),
+    import('./temporal/workflow-bundle.ts'),
+  ]);
 
 const temporalOptions = (
   { config, stopWithError }: WorkerContext,

@@ -5,6 +5,7 @@ CREATE TABLE public.hosts (
     draining boolean DEFAULT false NOT NULL,
     last_seen timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     stopped_at timestamp with time zone,
+    disk_short boolean DEFAULT false NOT NULL,
     model text NOT NULL,
     heartbeats bigint DEFAULT 0 NOT NULL,
     server_started_at timestamp with time zone DEFAULT pg_postmaster_start_time() NOT NULL,
