@@ -1,6 +1,6 @@
+import { storageLimits } from './files/storage-limits.ts';
 import { httpLimits } from './http-limits.ts';
 import { reconcilerLimits } from './reconciler-limits.ts';
-import { storageLimits } from './storage-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 import { webhookLimits } from './webhook-limits.ts';
 
