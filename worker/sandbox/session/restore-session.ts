@@ -4,7 +4,6 @@ import { sandboxPaths } from '../../../core/sandbox/sandbox-config.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { removeTree, type SandboxFolders } from '../sandbox-paths.ts';
-import type { Written } from '../workspace/write-files.ts';
 import { writeTree } from '../workspace/write-tree.ts';
 import { transcriptsOf } from './save-session.ts';
 import { hasConversation, transcriptName } from './transcript.ts';
@@ -25,12 +24,14 @@ export async function restoreSession(
   if (await stat(done).catch(() => null)) return true;
   const workspace = await deps.files.listRespawn(runId);
   if (workspace === null) return false;
-  throwIfRejected(await writeTree(deps.blobs, folders.workspace, workspace));
+  const files = await writeTree(deps.blobs, folders.workspace, workspace);
+  if (files.outcome === 'rejected') throw new Error(cannotRestore(files.reason));
   const transcripts = transcriptsOf(folders);
   await mkdir(transcripts, { recursive: true, mode: 0o700 });
   await chown(transcripts, sandboxPaths.uid, sandboxPaths.gid);
   const transcript = await deps.turns.listTranscript(runId);
-  throwIfRejected(await writeTranscript(deps.blobs, transcripts, transcript));
+  const messages = await writeTranscript(deps.blobs, transcripts, transcript);
+  if (messages.outcome === 'rejected') throw new Error(cannotRestore(messages.reason));
   // An agent can neither continue an empty conversation nor start another one with its ID.
   const name = transcriptName(runId);
   if (!(await hasConversation(transcripts, name))) await removeTree(join(transcripts, name));
@@ -39,7 +40,4 @@ export async function restoreSession(
 }
 
 /** The entries formed a valid tree when they were stored, and no agent runs now. */
-function throwIfRejected(written: Written): void {
-  if (written.outcome === 'rejected')
-    throw new Error(`cannot restore the session's files: ${written.reason}`);
-}
+const cannotRestore = (reason: string): string => `cannot restore the session's files: ${reason}`;

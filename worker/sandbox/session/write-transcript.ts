@@ -16,25 +16,24 @@ export async function writeTranscript(
   root: string,
   files: RestorableTranscript[],
 ): Promise<Written> {
+  const contentOf = contentReader(blobs);
   for (let from = 0; from < files.length; from += filesAtOnce) {
     const some = files.slice(from, from + filesAtOnce);
-    const written = await writeFiles(root, some, (file) => contentOf(blobs, file));
+    const written = await writeFiles(root, some, contentOf);
     if (written.outcome === 'rejected') return written;
   }
   return { outcome: 'written' };
 }
 
-async function* contentOf(
-  blobs: Blobs,
-  { path, sha256, segments }: RestorableTranscript,
-): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  for await (const chunk of readSegments(blobs, segments)) {
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (hash.digest('hex') !== sha256) throw new Error(`the stored transcript ${path} is damaged`);
-}
+const contentReader = (blobs: Blobs) =>
+  async function* contentOf({ path, sha256, segments }: RestorableTranscript) {
+    const hash = createHash('sha256');
+    for await (const chunk of readSegments(blobs, segments)) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    if (hash.digest('hex') !== sha256) throw new Error(`the stored transcript ${path} is damaged`);
+  };
 
 async function* readSegments(
   blobs: Blobs,
