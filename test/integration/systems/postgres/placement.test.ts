@@ -87,8 +87,10 @@ test('a host whose disk is short keeps its runs and gets no new ones', async () 
   const waiting = await scenario.run();
   expect(waiting.hostId).toBeNull();
   expect(await admission().claimSlot(placed.runId, 0)).toMatchObject({ hostId: host.hostId });
+  expect(await admission().assignWaiting()).toEqual([]);
   expect(await admission().claimSlot(waiting.runId, 0)).toBeNull();
   await renewWith(mark);
+  await admission().assignWaiting();
   expect(await admission().claimSlot(waiting.runId, 0)).toMatchObject({ hostId: host.hostId });
 });
 

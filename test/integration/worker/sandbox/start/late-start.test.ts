@@ -101,6 +101,7 @@ test('removes a sandbox of an earlier generation from its own host before the ne
   await hosts().markStopped(fixture.hostId);
   expect(await claim(ref)).toBeNull();
   await hosts().renew({ hostId: fixture.hostId, name: 'test', capacity: 10 });
+  await createAdmission(database.pool, testSealer).assignWaiting();
   expect(await claim(ref)).toMatchObject({ hostId: fixture.hostId, generation: 2 });
   const second = fixture.process();
   const moved = { ...ref, generation: 2 };
