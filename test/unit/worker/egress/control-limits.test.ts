@@ -63,8 +63,8 @@ test('long answers are encoded with pauses, so that other sandboxes are served',
     const previous = encodings[index - 1];
     if (previous === undefined) continue;
     const tookMs = previous.to - previous.from;
-    // A timer may fire a millisecond early.
-    expect(from - previous.to).toBeGreaterThanOrEqual(3 * tookMs - 1);
+    // Timers count whole milliseconds from a rounded start, so one may fire almost two early.
+    expect(from - previous.to).toBeGreaterThanOrEqual(3 * tookMs - 2);
   }
 });
 
