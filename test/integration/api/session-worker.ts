@@ -19,7 +19,7 @@ export interface SessionWorker {
 const hostId = 'h-of-sessions';
 
 export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker {
-  const { frames, hosts } = fixture.stores;
+  const { admission, frames, hosts } = fixture.stores;
   const turns = createTurnStore(fixture.database.pool);
   const held = { runId, generation: 0, token: 0 };
   let messageId = '';
@@ -27,6 +27,8 @@ export function sessionWorker(fixture: ApiFixture, runId: string): SessionWorker
 
   async function wakeUp(): Promise<void> {
     await hosts.renew({ hostId, name: 'Of sessions', capacity: 1_000 });
+    // Runs that other tests of the file have left would be served before the session.
+    await admission.assignWaiting();
     const slot = await turns.claimSlot(runId, held.generation);
     if (slot.outcome !== 'assigned') throw new Error(`no slot: ${slot.outcome}`);
     const lease = await frames.takeLease(runId, hostId, 600_000);
