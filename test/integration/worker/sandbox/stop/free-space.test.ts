@@ -37,10 +37,11 @@ const quiet = {
   shell:
     'until [ -e go ]; do dd if=/dev/zero of=small bs=64k count=1 2>/dev/null || echo no $((1)) space; sleep 0.05; done; echo quiet $((2)) end',
 };
-const fill = 'for n in 1 2 3 4; do dd if=/dev/zero of=big-$n bs=1M count=1000 & done; wait';
+/** At most 400 MiB a second, so that the reserve lasts for the two seconds that it promises. */
+const write = 'while dd if=/dev/zero bs=1M count=2 2>/dev/null; do sleep 0.02; done';
+const fill = `for n in 1 2 3 4; do (exec > big-$n; ${write}) & done; wait`;
 /** In files that are in no directory. */
-const fillHidden =
-  'for n in 1 2 3 4; do (exec > big-$n; rm big-$n; dd if=/dev/zero bs=1M count=1000) & done; wait';
+const fillHidden = `for n in 1 2 3 4; do (exec > big-$n; rm big-$n; ${write}) & done; wait`;
 
 test.each([
   ['with files', fill],
