@@ -115,7 +115,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   [
     'Webhook attempts',
     `${limits.webhook.slots} at a time per worker; a project with ${limits.webhook.backlogPerProject} undelivered webhooks uses ${limits.webhook.backlogSlots} others per worker, with all such projects and with repeated deliveries`,
-    'the attempt waits; none is dropped or shortened',
+    'the attempt waits',
   ],
   [
     'Control requests of a sandbox to its worker',
