@@ -11,8 +11,8 @@ import { freePort } from '../../dev/stack/ports.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { scrape, valueOf } from '../support/metrics.ts';
+import { measureSlowdown } from '../support/processor-wait.ts';
 import { createTenant, type Service, startService } from '../support/service.ts';
-import { measureSlowdown } from './support/processor-wait.ts';
 
 const miB = 1024 ** 2;
 const memoryMaxBytes = 512 * miB;

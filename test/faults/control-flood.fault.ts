@@ -7,9 +7,9 @@ import { limits } from '../../core/limits.ts';
 import { freePort } from '../../dev/stack/ports.ts';
 import { createApiClient } from '../support/api-client.ts';
 import { scrape, valueOf } from '../support/metrics.ts';
+import { measureSlowdown } from '../support/processor-wait.ts';
 import { script } from '../support/prompts.ts';
 import { createTenant, type Service, startService } from '../support/service.ts';
-import { measureSlowdown } from './support/processor-wait.ts';
 
 const miB = 1024 ** 2;
 /** Unbounded, the answers would be 1.75 GiB. */

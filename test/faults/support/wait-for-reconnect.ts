@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { untilGatewayAnswers } from '../../support/gateway.ts';
+import { waitedForProcessorMs } from '../../support/processor-wait.ts';
 import type { Service } from '../../support/service.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
-import { waitedForProcessorMs } from './processor-wait.ts';
 import type { Client } from './transcript.ts';
 
 /** From the start of a worker, without its waits for a processor. */

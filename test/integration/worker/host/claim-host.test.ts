@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { createHostLeaseStore } from '../../../../systems/postgres/hosts/host-lease-store.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { claimHost } from '../../../../worker/host/claim-host.ts';
+import { measureSlowdown } from '../../../support/processor-wait.ts';
 import { useDatabase } from '../../../support/use-database.ts';
 
 const database = useDatabase();
@@ -36,12 +37,13 @@ it('a worker that restarts takes its ID over at once, released or not', async ()
   const hostId = randomUUID();
   expect(await start(hostId, 'machine/folder')).toBe('claimed');
   await heartbeat(hostId, 'machine/folder');
+  const slowdown = measureSlowdown(process.pid);
   const from = performance.now();
   expect(await start(hostId, 'machine/folder')).toBe('claimed');
-  expect(performance.now() - from).toBeLessThan(400);
+  expect(performance.now() - from).toBeLessThan(400 * slowdown());
   await leases().release({ hostId, owner: 'machine/folder' });
   expect(await start(hostId, 'other/folder')).toBe('claimed');
-  expect(performance.now() - from).toBeLessThan(400);
+  expect(performance.now() - from).toBeLessThan(400 * slowdown());
 });
 
 it('a second worker with the ID of a live one is refused', async () => {
