@@ -21,5 +21,5 @@ export const filesQuery = z.strictObject({
     .max(512)
     .refine((prefix) => !prefix.includes('\0'), { error: 'must not contain NUL' })
     .optional()
-    .meta({ description: 'Prefix of the paths.' }),
+    .meta({ description: 'Only files whose path starts with this.' }),
 });

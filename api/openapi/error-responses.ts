@@ -7,12 +7,15 @@ const integer = { type: 'integer' };
 export const headers = {
   'X-Request-Id': header('Identifies this request in the log of the service.', { type: 'string' }),
   'X-RateLimit-Limit': header('Requests per minute allowed for the key.', integer),
-  'X-RateLimit-Remaining': header('Requests left in the bucket.', integer),
-  'X-RateLimit-Reset': header('When the bucket is full again, in epoch seconds.', integer),
-  'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }),
+  'X-RateLimit-Remaining': header('Requests that are left in the bucket of the key.', integer),
+  'X-RateLimit-Reset': header('When the bucket is full again, in seconds since 1970.', integer),
+  'Retry-After': header('Seconds to wait before the next attempt.', {
+    type: 'integer',
+    minimum: 1,
+  }),
   Location: header('The path of the created resource.', { type: 'string' }),
-  ETag: header('Changes with the content.', { type: 'string' }),
-  'Content-Disposition': header('The name of the file for saving.', { type: 'string' }),
+  ETag: header('Identifies the content, and changes with it.', { type: 'string' }),
+  'Content-Disposition': header('The name under which to save the file.', { type: 'string' }),
   'Content-Range': header('The range of bytes and the size of the file.', { type: 'string' }),
   'Idempotency-Replayed': header('`true` if the run had been started before.', {
     type: 'string',
@@ -59,7 +62,7 @@ function errorResponse(status: number): unknown {
   return shared(description, status === 429 || status === 503 ? ['Retry-After'] : []);
 }
 
-/** What the code alone does not tell. */
+/** Descriptions of codes whose name does not explain them. */
 const causes: Record<number, string> = {
   408: 'The request stalled, or its body arrived too slowly. Nothing was started.',
   413: 'The body is larger than this operation accepts. Only operations with files accept large bodies.',

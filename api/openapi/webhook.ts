@@ -33,7 +33,7 @@ export const runFinishedBody = z
 
 const headers: [name: string, description: string][] = [
   ['X-Service-Event', '`run.finished`.'],
-  ['X-Service-Run-Id', 'The id of the run.'],
+  ['X-Service-Run-Id', 'The ID of the run.'],
   ['X-Service-Delivery-Id', 'Identifies the delivery; the same for every attempt.'],
   ['X-Service-Attempt', 'The number of the attempt, from 1.'],
   [

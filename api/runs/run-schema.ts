@@ -9,7 +9,7 @@ const timestamp = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
 const labelMap = z.record(z.string(), z.string());
 
-/** Of a run or a turn. */
+/** The cost of a run or a turn. */
 export const costUsd = z.number().nullable().meta({
   description:
     'Cost of the model calls, rounded to six decimals. Null before the first model call, or if the price of a called model is unknown.',
@@ -57,7 +57,7 @@ export const runRecord = z
     offlineModel: z
       .literal(true)
       .optional()
-      .meta({ description: 'The offline model has answered the agent: its text is made up.' }),
+      .meta({ description: 'The offline model has answered the agent, so its text is made up.' }),
   })
   .meta({ id: 'Run' });
 

@@ -10,7 +10,7 @@ export const configFields = {
   mcpServers: mcpServers.optional(),
   mcpMode: z.enum(['merge', 'replace']).optional().meta({
     description:
-      "`merge` (default): the flow's servers and these; on equal names these win. `replace`: only these.",
+      "`merge` (default): these servers are added to the flow's, and replace those with the same name. `replace`: only these are used.",
   }),
   appendSystemPrompt: textUpTo(limits.text.appendSystemPromptMaxChars)
     .optional()

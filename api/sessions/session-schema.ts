@@ -32,7 +32,7 @@ export const sessionRecord = runRecord
     queued: z
       .int()
       .min(0)
-      .meta({ description: 'Messages that were not delivered to the agent yet.' }),
+      .meta({ description: 'Number of messages that were not delivered to the agent yet.' }),
     lastMessageAt: z.string().nullable().meta({ format: 'date-time' }),
   })
   .meta({ id: 'Session' });
@@ -54,7 +54,7 @@ export const sessionsQuery = z.strictObject({
     .optional()
     .meta({
       description:
-        'Only ended sessions, or only those that have not ended. A session with status `sleep` may be either.',
+        'true: only ended sessions. false: only sessions that have not ended. A session with status `sleep` may be either.',
     }),
   label: labelFilter.optional(),
 });
@@ -72,7 +72,7 @@ export const chatBody = z.strictObject({
     .boolean()
     .optional()
     .meta({
-      description: `false: the answer waits for the end of the turn, at most ${limits.session.chatWaitMs / 1_000} s. After that, and with true (default), it is the 202 answer.`,
+      description: `true (default): the response is 202 at once. false: the response waits for the end of the turn, at most ${limits.session.chatWaitMs / 1_000} s, and is 202 after that.`,
     }),
   clientMessageId: idempotencyKey.optional().meta({
     description:

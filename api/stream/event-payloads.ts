@@ -21,23 +21,27 @@ export const eventPayloads: Record<ServiceEvent, z.ZodType> = {
       name: z.string(),
       path: z.string(),
       type: z.enum(['file', 'directory']),
-      children: z.array(z.unknown()).optional().meta({ description: 'Of a directory: the same.' }),
+      children: z
+        .array(z.unknown())
+        .optional()
+        .meta({ description: 'The content of a directory, as nodes of this form.' }),
     }),
   ),
   files_skipped: z.strictObject({ skippedCount: files.skippedCount, skipped: files.skipped }),
   output: z.strictObject({ data: z.string() }),
   session_ready: z.strictObject({ sessionId: z.string() }),
   state_rolled_back: z.strictObject({
-    messageId: messageId.nullable().meta({ description: 'The last saved turn; null: none.' }),
+    messageId: messageId
+      .nullable()
+      .meta({ description: 'The message of the last saved turn. Null if no turn was saved.' }),
   }),
   user_message: z.strictObject({
     messageId,
     text: z.string(),
-    attempt: z
-      .int()
-      .min(2)
-      .optional()
-      .meta({ description: 'Present if the turn is run again. Replace by `messageId`.' }),
+    attempt: z.int().min(2).optional().meta({
+      description:
+        'Present if the turn is run again. Replace the events of the earlier attempt with the same `messageId`.',
+    }),
   }),
   chat_output: z.strictObject({ text: z.string() }),
   interaction: z.strictObject({

@@ -18,7 +18,7 @@ export const answersBody = z.strictObject({
     )
     .meta({
       description:
-        'One answer for each question, by its text: the label of an option or free text; a list for a question with `multiSelect`.',
+        'The answers by the text of their questions, one for each question. An answer is the label of an option, or free text. For a question with `multiSelect` it is a list.',
     }),
 });
 
@@ -27,9 +27,10 @@ export const pendingInteraction = z
   .object({
     interactionId: z.string(),
     toolName: z.string(),
-    questions: z
-      .array(z.record(z.string(), z.unknown()))
-      .meta({ description: 'As asked by the agent: question, header, options, multiSelect.' }),
+    questions: z.array(z.record(z.string(), z.unknown())).meta({
+      description:
+        'The questions as the agent asks them, with `question`, `header`, `options` and `multiSelect`.',
+    }),
     askedAt: z.string().meta({ format: 'date-time' }),
   })
   .meta({ id: 'PendingInteraction' });

@@ -8,8 +8,8 @@ export const logsQuery = z
   .strictObject({
     format: z.enum(['text', 'structured']).default('text'),
     channel: z.enum(['output', 'chat', 'all']).default('output'),
-    afterSeq: seq().optional().meta({ description: 'Exclusive.' }),
-    beforeSeq: seq().optional().meta({ description: 'Exclusive.' }),
+    afterSeq: seq().optional().meta({ description: 'Only frames after this number.' }),
+    beforeSeq: seq().optional().meta({ description: 'Only frames before this number.' }),
     limit: queryNumber({ min: 1, max: limits.page.logMaxEntries }).optional(),
     order: z.enum(['asc', 'desc']).default('asc'),
   })

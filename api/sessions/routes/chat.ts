@@ -26,7 +26,7 @@ const schema = {
   operationId: 'chat',
   summary: 'Send a chat message',
   description:
-    'One message is one turn and ends with one `turn_end`. Messages sent while the session starts, works, sleeps or changes its container are queued in order. An unknown or ended session answers 404.',
+    'One message is one turn and ends with one `turn_end`. Messages sent while the session starts, works, sleeps or changes its container are queued in order. If the session is unknown or has ended, the response is 404.',
   params: flowParams,
   querystring: noQuery,
   headers: triggerHeaders,
