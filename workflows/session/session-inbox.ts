@@ -58,7 +58,7 @@ export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox
     () => {
       inbox.sleepRequested = true;
     },
-    { description: 'Put the session to sleep if it is idle.' },
+    { description: 'Put the session to sleep as soon as it has no work.' },
   );
   setHandler(
     hostLostSignal,
