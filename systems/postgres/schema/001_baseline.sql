@@ -7,7 +7,7 @@ create table projects (
   max_concurrent_runs integer not null default 10 check (max_concurrent_runs >= 0),
   max_open_sessions integer not null default 10000 check (max_open_sessions >= 0),
   monthly_run_quota integer check (monthly_run_quota >= 0),
-  -- of files, transcripts and logs together; null: unlimited
+  -- the limit of stored files, transcripts and logs together; null: unlimited
   storage_quota_bytes bigint default 53687091200 check (storage_quota_bytes >= 0),
   webhook_secret_sealed bytea,
   -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
@@ -16,7 +16,7 @@ create table projects (
 );
 
 -- What each project stores in Postgres: the data of its frames, and the blobs that it stored before
--- any other project did. Without references, so that these rows never wait for each other.
+-- any other project did. The table has no foreign keys, so these rows never wait for each other.
 create table stored_bytes (
   project_id text not null,
   kind text not null check (kind in ('files', 'transcripts', 'logs')),
@@ -24,8 +24,8 @@ create table stored_bytes (
   primary key (project_id, kind)
 );
 
--- Changes of these sums, written by the statements that store or remove the data. Transactions only
--- insert here, so those of one project do not wait for each other.
+-- Changes of the sums in stored_bytes, written by the statements that store or remove the data.
+-- Transactions only insert here, so those of one project do not wait for each other.
 create table stored_bytes_changes (
   project_id text not null,
   kind text not null,
@@ -41,7 +41,7 @@ create table flows (
   prompt text,
   instructions text,
   model text,
-  -- models that its agents may call besides the model of the run
+  -- further models that its agents may call
   allowed_models text[] not null default '{}',
   disallowed_tools text[] not null default '{}',
   mcp_server_names text[] not null default '{}',
@@ -117,7 +117,7 @@ create table installation (
   fact text primary key
 );
 
--- Tells a copy of this database, which has the same id, from another database.
+-- Distinguishes this database from others. A copy of it has the same id.
 create table database_identity (
   is_only boolean primary key default true check (is_only),
   id uuid not null default gen_random_uuid()
@@ -133,7 +133,7 @@ create table temporal_identity (
   -- null: the database was restored; the next process stores the identity that it finds
   namespace_id text,
   namespace text,
-  -- an operator has accepted that workflows that were started before may be missing
+  -- the time until which an operator has accepted that workflows may be missing
   losses_accepted_at timestamptz,
   -- set while so many workflows are missing that the reconciler ends none of their runs
   missing_workflows integer,
@@ -167,20 +167,20 @@ create table hosts (
   last_seen timestamptz not null default db_clock(),
   -- when its worker was stopped; null while a worker runs, and after a crash
   stopped_at timestamptz,
-  -- its disk has too little free space: it gets no new work
+  -- true if its disk has too little free space, so it gets no new work
   disk_short boolean not null default false,
-  -- for projects without a model key: see core/hosts/host-model.ts
+  -- its model for projects without a model key, see core/hosts/host-model.ts
   model text not null check (model in ('key', 'offline', 'offline_by_default', 'none')),
   -- incremented by each heartbeat; the worker stores it in its data folder as well
   heartbeats bigint not null default 0,
-  -- the start of the Postgres server that had its last heartbeat
+  -- when the Postgres server was started that received its last heartbeat
   server_started_at timestamptz not null default pg_postmaster_start_time(),
-  -- the host's engine, image, disk and clock; for people, no decision depends on it
+  -- the host's engine, image, disk and clock; shown to operators, and used for no decision
   report json
 );
 
--- Which worker uses a host's ID. If a data folder was copied, several workers have the same ID, and
--- only one of them may run. Deleted when the owner stops.
+-- Each row names the worker that uses a host's ID. If a data folder was copied, several workers
+-- have the same ID, and only one of them may run. The row is deleted when the owner stops.
 create table host_leases (
   host_id text primary key,
   -- the machine and the data folder of the worker
@@ -190,7 +190,7 @@ create table host_leases (
   expires_at timestamptz not null
 );
 
--- Which worker does each of the reconciler's jobs that cover all hosts.
+-- Each row names the worker that does one of the reconciler's jobs that cover all hosts.
 create table reconciler_jobs (
   name text primary key,
   -- the worker's host; null between two passes of a job whose leader may change
@@ -199,8 +199,8 @@ create table reconciler_jobs (
   free_at timestamptz not null
 );
 
--- In which order projects were given slots for which their runs had waited. Written only under the
--- placement lock; without a reference, so that no row of a project is locked under it.
+-- The order in which projects got slots for waiting runs. Rows are written only under the placement
+-- lock. The table has no foreign key, so no row of a project is locked under that lock.
 create table project_turns (
   project_id text primary key,
   turn bigint not null
@@ -215,7 +215,7 @@ create table runs (
   labels text not null default '{}',
   -- the labels at admission, if they have changed since
   admitted_labels text,
-  -- of a session: whether a sandbox is up
+  -- running: a plain run until its end, a session while it has a sandbox
   status text not null default 'running' check (status in ('running', 'sleep')),
   agent_status text check (agent_status in ('working', 'idle', 'waiting', 'error')),
   trigger_type text not null check (trigger_type in ('api', 'dashboard', 'schedule')),
@@ -223,14 +223,14 @@ create table runs (
   partial_messages boolean not null default false,
   session_id text,
   callback_url text,
-  -- the API request that asked for the run, for the logs of the workers; null: a schedule did
+  -- the API request that created the run, for the logs of the workers; null: a schedule created it
   request_id text,
   retry_of uuid,
   key_id uuid references api_keys,
   key_name text not null,
   key_created_by text not null,
   mcp_server_names text[] not null default '{}',
-  -- which fields of the secret configuration the request had; their values are deleted
+  -- the fields of the secret configuration that the request had; their values are deleted
   secret_fields text[] not null default '{}',
   -- {name: value} as JSON text, sealed; for operators, stored as long as the run
   context_sealed bytea,
@@ -257,15 +257,16 @@ create table runs (
   output_tokens bigint not null default 0,
   cache_read_input_tokens bigint not null default 0,
   cache_creation_input_tokens bigint not null default 0,
-  -- the calls in the ledger; their cost is in nano-dollars, and null if the price of one is unknown
+  -- the number of its calls in the ledger; their cost is in nano-dollars, and null if a price is
+  -- unknown
   model_calls bigint not null default 0,
   cost_nanos bigint,
   num_turns integer not null default 0,
   host_id text,
-  -- of a session: from the transaction that stores a message until the one that puts it to sleep
+  -- true for a session, from the transaction that stores a message until it is put to sleep
   holds_slot boolean not null default false,
   generation integer not null default 1,
-  -- its place among the runs that wait for a slot of a host; until its workflow has learnt the host
+  -- when it began to wait for a slot of a host; null once its workflow has the host
   waiting_since timestamptz,
   workflow_id text not null unique,
   workflow_started_at timestamptz,
@@ -273,7 +274,7 @@ create table runs (
     check (webhook_state in ('none', 'waiting', 'pending', 'delivered', 'dropped')),
   webhook_attempts integer not null default 0,
   webhook_last_status integer,
-  -- fixed at the run's end: every attempt sends the same bytes
+  -- stored at the run's end, so that every attempt sends the same bytes
   webhook_body text,
   webhook_delivery_id uuid,
   -- how many further deliveries operators have requested
@@ -282,11 +283,11 @@ create table runs (
   webhook_redelivery_claimed_at timestamptz,
   -- whether the offline model has answered its agent
   offline_model boolean not null default false,
-  -- what the snapshot left out, and why; JSON text
+  -- the entries that the snapshot omitted, and why; JSON text
   snapshot text,
-  -- of the stored files, links and folders; storing the same again changes nothing
+  -- the digest of the stored files, links and folders; storing the same again changes nothing
   tree_digest bytea,
-  -- of an ended run: the final state of the working directory is not stored, and its host retries
+  -- true if the run has ended and its final files are not stored; its host retries
   has_unstored_files boolean not null default false,
   -- set by retention, also when there was nothing to delete
   log_purged_at timestamptz,
@@ -297,7 +298,8 @@ create table runs (
   check (ended_at is null or end_cause is not null)
 );
 create index runs_active on runs (id) where ended_at is null;
--- As occupies_slot says: a project may have many sleeping sessions, which are not counted.
+-- The condition is that of occupies_slot. A project may have many sleeping sessions, which are not
+-- counted.
 create index runs_occupying_slots on runs (project_id)
   where ended_at is null and (session_id is null or holds_slot);
 create index runs_active_by_host on runs (host_id) where ended_at is null;
@@ -306,11 +308,12 @@ create index runs_waiting on runs (waiting_since, id)
 create index runs_by_project on runs (project_id, created_at desc, id desc);
 create index runs_by_session on runs (project_id, session_id, created_at desc, id desc)
   where session_id is not null;
--- Not partial: Postgres has no statistics on the expression of a partial index, and would take a
--- rare label for a common one.
+-- The index is not partial, because Postgres has no statistics on the expression of a partial
+-- index, and would treat a rare label as a common one.
 create index runs_by_label on runs using gin (label_pairs(labels));
 create index runs_of_flow on runs (flow_id, created_at desc);
--- For lists: a page of runs that are rare in a project must not read all of its runs.
+-- These indexes serve lists: a page of runs that are rare in a project must not read all of its
+-- runs.
 create index runs_by_agent_status on runs (project_id, agent_status, created_at desc, id desc);
 create index runs_by_trigger_type on runs (project_id, trigger_type, created_at desc, id desc);
 create index sessions_of_flow on runs (flow_id, created_at desc, id desc)
@@ -331,7 +334,7 @@ create index runs_with_unstored_files on runs (host_id)
   where has_unstored_files and files_purged_at is null;
 create index runs_deleted on runs (deleted_at) where deleted_at is not null;
 
--- Apart from the runs: a deleted run still counts towards the quota.
+-- The count is separate from the runs, because a deleted run still counts towards the quota.
 create table monthly_runs (
   project_id text not null references projects,
   -- first day of the UTC month
@@ -340,8 +343,8 @@ create table monthly_runs (
   primary key (project_id, month)
 );
 
--- The sessions of a project that have not ended. Too many sleep to count them at each opening.
--- Changed in the transactions that open and end a session.
+-- The number of sessions of a project that have not ended. Too many sleep to count them at each
+-- opening. It changes in the transactions that open and end a session.
 create table open_sessions (
   project_id text primary key references projects,
   count integer not null
@@ -370,13 +373,13 @@ create table run_logs (
   generation integer not null default 1,
   byte_offset bigint not null default 0,
   last_seq bigint not null default 0,
-  -- the batch that last moved byte_offset: a writer whose commit was not confirmed finds it here
+  -- the batch that last advanced byte_offset: a writer whose commit was not confirmed finds it here
   last_batch_offset bigint,
   last_batch_seq bigint,
   lease_token bigint not null default 0,
   lease_owner text,
   lease_expires_at timestamptz,
-  -- what the lines before byte_offset imply about the agent; JSON text
+  -- the state of the agent after the lines before byte_offset; JSON text
   agent_state text,
   -- set at the run's end: nothing is appended any more
   is_final boolean not null default false
@@ -415,12 +418,12 @@ create index interactions_open on interactions (run_id, asked_at) where outcome 
 create table model_calls (
   id uuid primary key,
   run_id uuid not null,
-  -- the message whose turn made the call; null: a plain run
+  -- the message whose turn made the call; null for a plain run
   message_id uuid,
   project_id text not null,
   flow_id uuid not null,
   key_id uuid,
-  -- at admission; JSON text
+  -- the labels at admission; JSON text
   labels text not null,
   model text not null,
   started_at timestamptz not null,
@@ -436,7 +439,7 @@ create table model_calls (
   cache_write_5m_tokens bigint not null,
   cache_write_1h_tokens bigint not null,
   web_searches bigint not null,
-  -- in nano-dollars, JSON text; null: unknown
+  -- prices in nano-dollars, JSON text; null: unknown
   price text,
   cost_nanos bigint,
   check ((price is null) = (cost_nanos is null))
@@ -495,7 +498,7 @@ create index webhook_attempts_by_start on webhook_attempts (started_at);
 create table blobs (
   sha256 bytea primary key check (length(sha256) = 32),
   size bigint not null,
-  -- the project that it counts for, which stored it first
+  -- the project that stored it first, whose stored bytes include it
   project_id text,
   kind text not null default 'files',
   created_at timestamptz not null default db_clock()
@@ -507,7 +510,7 @@ create table blob_chunks (
   data bytea not null,
   primary key (sha256, idx)
 );
--- Uncompressed, so that a range of a chunk is read without reading all of it.
+-- Chunks are not compressed, so that a range of a chunk is read without reading all of it.
 alter table blob_chunks alter column data set storage external;
 
 -- The working directory of a run as it was last stored.
@@ -525,7 +528,7 @@ create table run_files (
 );
 create index run_files_of_blob on run_files (sha256);
 
--- Its symbolic links. The service never follows a target.
+-- The symbolic links of a working directory. The service never follows a target.
 create table run_links (
   run_id uuid not null references runs,
   path text collate "C" not null,
@@ -534,7 +537,7 @@ create table run_links (
   primary key (run_id, path)
 );
 
--- Its folders, including empty ones.
+-- The folders of a working directory, including empty ones.
 create table run_folders (
   run_id uuid not null references runs,
   path text collate "C" not null,
@@ -571,7 +574,7 @@ create table input_files (
   mode integer not null,
   scope text not null check (scope in ('flow', 'run')),
   modified_at timestamptz not null,
-  -- waits for the session's next turn: no sandbox has the file yet
+  -- true while the file waits for the session's next turn, because no sandbox has it yet
   is_pending boolean not null default false,
   primary key (run_id, path)
 );
@@ -592,7 +595,7 @@ create table sessions (
   -- the last sandbox that fetched its configuration
   acknowledged_generation integer not null default 0,
   last_host_id text,
-  -- input files that are newer are not in the stored working directory
+  -- when the working directory was stored; it lacks newer input files
   snapshot_at timestamptz,
   last_message_at timestamptz,
   -- when the last message was finished
@@ -646,7 +649,7 @@ create index message_files_of_blob on message_files (sha256);
 create table session_transcripts (
   run_id uuid not null references sessions,
   path text collate "C" not null,
-  -- of the whole content, which is not a blob: it is stored in segments
+  -- the hash of the whole content, which is stored in segments and not as one blob
   sha256 bytea not null check (length(sha256) = 32),
   size bigint not null,
   mode integer not null,
@@ -685,9 +688,9 @@ create table host_rpc_requests (
 create index host_rpc_requests_open on host_rpc_requests (host_id) where result is null;
 create index host_rpc_requests_by_expiry on host_rpc_requests (expires_at);
 
--- When this database was restored from a backup, or a worker noticed that it has lost commits.
--- Temporal, the hosts and the webhook receivers know of events after that. A restore is reconciled
--- when it was compared with Temporal.
+-- The restores of this database: from a backup, or because a worker found that it has lost commits.
+-- Temporal, the hosts and the webhook receivers may have newer data. A restore is reconciled once
+-- the database was compared with Temporal.
 create table restores (
   id uuid primary key default gen_random_uuid(),
   -- when the backup was made, or a time before the lost commits

@@ -1,7 +1,7 @@
 -- Assigns the free slots of all hosts to waiting runs and sessions, and returns these. Projects
 -- take turns: the one that was served least recently is first. Within a project the longest-waiting
 -- run is first. A run that may use none of the free slots delays no other one. A run that another
--- transaction has locked is passed over and keeps its place. So nothing waits under the placement
+-- transaction has locked is skipped and keeps its position. So nothing waits under the placement
 -- lock. Call it as the only statement of a transaction.
 create or replace function assign_waiting(p_stale_after interval)
 returns table (run_id uuid, workflow_id text, host_id text, request_id text)

@@ -3,11 +3,11 @@
 -- start the sandbox of `p_after_generation` moves to another one: the next generation supersedes
 -- the sandbox that the first host may still start, and that host no longer holds the lease of the
 -- log. A run that may have been started, and one whose flow is bound to its host, stays. A run also
--- stays if its host is live and no other one has a free slot. A second call returns what the first
--- one assigned. `host_id` is null while the run waits for a slot, which assign_waiting gives it,
+-- stays if its host is live and no other one has a free slot. A second call returns the result of
+-- the first one. `host_id` is null while the run waits for a slot, which assign_waiting gives it,
 -- and if the run has ended without one. A waiting run is not locked, so that assign_waiting finds
--- it.
--- Call it as the only statement of a transaction, because all projects share the placement lock.
+-- it. Call it as the only statement of a transaction, because all projects share the placement
+-- lock.
 create or replace function claim_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
 )
@@ -26,7 +26,7 @@ begin
   end if;
   perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
     for no key update;
-  -- The log before the run, as every writer of a log does.
+  -- Locks the log before the run, as every writer of a log does.
   perform from run_logs l where l.run_id = p_run_id for update;
   select * into run from runs r where r.id = p_run_id for no key update;
   select f.runner into pinned_host from flows f where f.id = run.flow_id;

@@ -1,9 +1,9 @@
 -- The host with the most free slots that may run the project's agents; null when none has one. A
 -- host on which a waiting run may start has none: assign_waiting serves waiting runs first.
 -- `pinned_host` restricts the choice to one host, `excluded_host` is never chosen, and
--- `stale_after` is the age of a heartbeat from which a host gets nothing new. Call with the
--- placement lock held. In plpgsql because that caches the plan, and planning takes longer than
--- running.
+-- `stale_after` is the age of a heartbeat from which on a host gets no new work. Call with the
+-- placement lock held. The function is in plpgsql, which caches the plan, because planning takes
+-- longer than running.
 create or replace function pick_host(
   p_project_id text, pinned_host text, stale_after interval, at timestamptz,
   excluded_host text default null

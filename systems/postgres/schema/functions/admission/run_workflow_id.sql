@@ -1,6 +1,6 @@
--- The id of a run's workflow, computed here because only the admitting transaction knows the start
--- of the key's window. Project ids contain no slash and the window comes last, so two keys never
--- share an id.
+-- The id of a run's workflow, computed here because only the admitting transaction has the start of
+-- the key's window. Project ids contain no slash and the window comes last, so two keys never share
+-- an id.
 create or replace function run_workflow_id(
   project_id text, run_id uuid, key text, window_start timestamptz
 )

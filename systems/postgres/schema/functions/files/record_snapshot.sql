@@ -17,7 +17,7 @@ begin
   if not found or log.lease_token <> p_token then
     return false;
   end if;
-  -- With a token, the agent may have changed the files since.
+  -- If there is a token, the agent may have changed the files since.
   update runs r
     set snapshot = p_snapshot, has_unstored_files = r.has_unstored_files and p_token is not null
     where r.id = p_run_id;

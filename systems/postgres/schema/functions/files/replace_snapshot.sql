@@ -1,7 +1,7 @@
--- Replaces what is stored of a run's working directory; the blobs must exist. Returns false and
--- changes nothing if the run has a later sandbox, if another host has the lease, or after retention
--- has removed the files. Of two concurrent snapshots, one remains as a whole: both lock the run's
--- row first, as does the claim of a slot for the next sandbox.
+-- Replaces the stored working directory of a run; the blobs must exist. Returns false and changes
+-- nothing if the run has a later sandbox, if another host has the lease, or after retention has
+-- removed the files. Of two concurrent snapshots, one remains as a whole: both lock the run's row
+-- first, as does the claim of a slot for the next sandbox.
 create or replace function replace_snapshot(
   p_run_id uuid, p_generation integer, p_token bigint, p_snapshot json
 )

@@ -1,7 +1,7 @@
--- Inserts a run that only Temporal knows, because it was started after the backup that the database
--- was restored from. The run has ended, and its idempotency key is answered with it. Does nothing
--- if the project or the flow is not in the database either: no client can ask for the run then.
--- Returns whether the run was inserted.
+-- Inserts a run that only Temporal has, because it was started after the backup that the database
+-- was restored from. The run counts as ended, and requests with its idempotency key return it. Does
+-- nothing if the project or the flow is not in the database either: no client can ask for the run
+-- then. Returns whether the run was inserted.
 create or replace function import_run(
   p_workflow_id text,
   p_run_id uuid,

@@ -1,5 +1,5 @@
 -- Handles lost commits as a restore. Call when the host's last confirmed heartbeat is missing, or a
--- commit that Redis knows. `p_known_restores` are the restores that the database had at that
+-- commit that Redis has recorded. `p_known_restores` are the restores that the database had at that
 -- heartbeat. A later one has covered the loss already: `flowrun restore` or another host has
 -- recorded it. Returns whether this call did.
 create or replace function record_loss(p_host_id text, p_known_restores uuid[])

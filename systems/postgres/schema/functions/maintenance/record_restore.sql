@@ -33,7 +33,7 @@ begin
     perform release_session_sandbox(session.id, session.generation, 1, null);
   end loop;
 
-  -- One-time links may have been used, and operators may have signed out.
+  -- Links may have been used, and operators may have signed out.
   delete from operator_links;
   delete from operator_sessions;
   delete from host_rpc_requests;

@@ -1,7 +1,7 @@
--- Settles the generation and the host of a session's next sandbox. `p_after_generation` is the last
--- one that the workflow knows has ended, so a second call returns what the first one settled.
--- `no_capacity`: the session waits for a slot, which assign_waiting gives it.
--- Call it as the only statement of a transaction, because all projects share the placement lock.
+-- Decides the generation and the host of a session's next sandbox. `p_after_generation` is the last
+-- one whose end the workflow has processed, so a second call returns the result of the first one.
+-- `no_capacity`: the session waits for a slot, which assign_waiting gives it. Call it as the only
+-- statement of a transaction, because all projects share the placement lock.
 create or replace function claim_session_slot(
   p_run_id uuid, p_after_generation integer, p_stale_after interval
 )
@@ -14,7 +14,7 @@ declare
 begin
   perform from projects p where p.id = (select r.project_id from runs r where r.id = p_run_id)
     for no key update;
-  -- The log before the run, as every writer of a log does.
+  -- Locks the log before the run, as every writer of a log does.
   perform from run_logs l where l.run_id = p_run_id for update;
   select * into run from runs r where r.id = p_run_id for no key update;
   select s.last_host_id into last_host from sessions s where s.run_id = p_run_id

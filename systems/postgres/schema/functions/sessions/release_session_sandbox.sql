@@ -1,6 +1,6 @@
 -- Records that a session's sandbox has ended and that its files are stored. Releases the slot
--- unless work is left. `p_error` is the reason, if known, for messages that are not delivered
--- again. Locks the log before the run, as every writer of a log does.
+-- unless the session has work. `p_error` is the reason, if known, for messages that are not
+-- delivered again. Locks the log before the run, as every writer of a log does.
 create or replace function release_session_sandbox(
   p_run_id uuid, p_generation integer, p_attempts_max integer, p_error text
 )

@@ -1,7 +1,8 @@
--- Replaces what the session's next sandbox starts with, as `replace_snapshot` does for a run. Files
--- and conversation are saved together, because an agent whose files are older or newer than its
--- conversation would work with wrong assumptions. `p_transcript` is null without a conversation.
--- One call, because a worker that is suspended within a transaction would block its successor.
+-- Replaces the files and the conversation with which the session's next sandbox starts, as
+-- `replace_snapshot` does for the files of a run. Files and conversation are saved together,
+-- because an agent whose files are older or newer than its conversation would work with wrong
+-- assumptions. `p_transcript` is null without a conversation. All of this is one call, because a
+-- worker that is suspended within a transaction would block its successor.
 create or replace function save_state(
   p_run_id uuid, p_generation integer, p_token bigint,
   p_at timestamptz, p_workspace json, p_transcript json
