@@ -34,7 +34,7 @@ declare module 'fastify' {
     isPublic?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
     isProbe?: true;
-    /** Answers with a stream, whose duration says nothing about the service. */
+    /** Answers with a stream, whose duration does not measure the service. */
     isStream?: true;
     /** Also reads the API key from the query, for clients that cannot set headers. */
     acceptsKeyInQuery?: true;

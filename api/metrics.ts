@@ -10,7 +10,7 @@ export interface ApiMetrics {
     route: string | null;
     status: number;
     code: ErrorCode | null;
-    /** Null if the duration says nothing about the service. */
+    /** Null if the duration does not measure the service. */
     seconds: number | null;
   }) => void;
   runDecided: (outcome: 'admitted' | 'replay' | AdmissionRejection['reason']) => void;

@@ -26,7 +26,7 @@ export const hostResourceVariables = {
 /** For Postgres, Temporal, Redis, the API and the worker, which may share the machine. */
 const serviceBytes = 4 * 1024 ** 3;
 
-/** As many default-size sandboxes as fit into memory beside the service itself. */
+/** How many sandboxes of the default size fit into memory beside the service itself. */
 export function defaultCapacity(): number {
   return capacityFor(Math.min(totalmem(), cgroupMemory()));
 }

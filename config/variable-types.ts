@@ -51,7 +51,7 @@ export function wholeNumber({ min, max }: { min: number; max: number }) {
 
 const fewestConnections = 4;
 
-/** Of one process. The reserved ones are not for its ordinary work. */
+/** The connections of one process. The reserved ones are not for its ordinary work. */
 export function postgresConnections(reserved: number) {
   const numbers = wholeNumber({ min: reserved + fewestConnections, max: 1_000 });
   return numbers.default(limits.postgres.connections);
@@ -81,12 +81,12 @@ export function isNetwork(item: string): boolean {
   return version !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= maxBits && rest.length === 0;
 }
 
-/** Its last label starts with a letter, so it cannot be a mistyped address. */
+/** The last label of a name starts with a letter, so a mistyped address is rejected. */
 export function isHostName(item: string): boolean {
   return /^([a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$/i.test(item);
 }
 
-/** As browsers send it: lower case, no path, no default port. */
+/** An origin as browsers send it: lower case, no path, no default port. */
 export function isOrigin(item: string): boolean {
   return /^https?:/.test(item) && URL.canParse(item) && new URL(item).origin === item;
 }

@@ -5,9 +5,9 @@ const secondMs = 1_000;
 /** Limits of requests and their answers, apart from the fields in them. */
 export const httpLimits = {
   smallBodyMaxBytes: 64 * kiB,
-  /** Of requests with a prompt or configuration. Fits them even if every character is escaped. */
+  /** Bodies with a prompt or configuration. They fit even if every character is escaped. */
   mediumBodyMaxBytes: 10 * miB,
-  /** Of requests that may have files. */
+  /** Bodies that may have files. */
   largeBodyMaxBytes: 40 * miB,
   /**
    * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. Operators count
@@ -28,7 +28,10 @@ export const httpLimits = {
   /** Bounds of a JSON body, checked before it is parsed. No valid body has half as many values. */
   json: { depthMax: 64, valuesMax: 100_000 },
   headersTimeoutMs: 15 * secondMs,
-  /** Of a whole request. No body that keeps `bodyPace` takes so long, even if it waits unread. */
+  /**
+   * The time limit of a whole request. No body that keeps `bodyPace` takes so long, even if it
+   * waits unread.
+   */
   requestTimeoutMs: 15 * 60 * secondMs,
   /** How often connections are compared with the two timeouts. */
   timeoutCheckMs: 5 * secondMs,

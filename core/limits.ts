@@ -47,7 +47,7 @@ export const limits = {
   project: {
     runsMax: 1_000_000,
     sessionsMax: 1_000_000,
-    /** Of the quota. */
+    /** The highest storage quota that an operator can set. */
     storageMaxBytes: 1024 ** 2 * giB,
     storageDefaultBytes: 50 * giB,
     /** How long a host caches a project's model. */
@@ -113,7 +113,7 @@ export const limits = {
     /** How long an evicted session may take to go to sleep. */
     timeoutMs: 10 * secondMs,
     pollMs: 50,
-    /** Others may claim the slot that was freed. */
+    /** Attempts to evict, because others may claim the slot that was freed. */
     triesMax: 4,
     /** Interval between eviction requests to the same session of a full host. */
     retryMs: 10 * secondMs,
@@ -164,7 +164,7 @@ export const limits = {
   },
   /** Requests of one sandbox to the control API on its socket. */
   control: {
-    /** At a time, with the long poll. */
+    /** Concurrent requests, including the long poll. */
     requestsMax: 8,
     burst: 100,
     perSecond: 10,
@@ -199,9 +199,9 @@ export const limits = {
   ...streamLimits,
   fileTree: { maxNodes: 5_000, maxDepth: 20, maxBytes: 1 * miB, everyMs: 2 * secondMs },
   postgres: {
-    /** By default, of one API process or one worker. */
+    /** The default maximum of one API process or one worker. */
     connections: 20,
-    /** Of a worker's: half for its heartbeat, half for leases of logs. */
+    /** Reserved connections of a worker: half for its heartbeat, half for leases of logs. */
     reservedByWorker: 4,
   },
   retention: {

@@ -2,7 +2,7 @@ import { limits } from './limits.ts';
 
 export interface RedisMemory {
   usedBytes: number;
-  /** Its `maxmemory`; null: none. */
+  /** The `maxmemory` of Redis. Null if it has none. */
   limitBytes: number | null;
   /** What Redis does at its limit. */
   policy: string;

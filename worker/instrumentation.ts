@@ -36,7 +36,10 @@ export function runObserver({ metrics, logger }: Telemetry): RunObserver {
   };
 }
 
-/** Of the host's sandboxes. Models without a price share one label: an agent can send any name. */
+/**
+ * Observes the host's sandboxes. Models without a price share one label, because an agent can send
+ * any name.
+ */
 export function sandboxObserver(
   { metrics }: Pick<Telemetry, 'metrics'>,
   prices: PriceList,

@@ -1,6 +1,6 @@
 // Counts every call with an active key: when it arrives, and when it ends with its result. Counts
 // are collected in this process and added to the rows of the day every few seconds. Counts that
-// were not written yet are lost with the process.
+// were not written yet are lost when the process dies.
 
 import { dayOf, type KeyUsage } from '../../core/agent/usage.ts';
 import { limits } from '../../core/limits.ts';

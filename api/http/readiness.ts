@@ -62,7 +62,7 @@ async function runCheck(
   }
 }
 
-/** Without anything that identifies the host: this endpoint is public. */
+/** Omits everything that identifies the host, because this endpoint is public. */
 function hostView({ msSinceHeartbeat, draining, model, offersModel, report }: Host) {
   return {
     msSinceHeartbeat,

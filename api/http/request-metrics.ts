@@ -5,7 +5,7 @@ import { routeOf } from './request-log.ts';
 
 /**
  * Counts every answer, also one whose client disconnected before its end. The duration of a stream
- * and the wait that a client asked for say nothing about the service, so the time excludes both.
+ * and the wait that a client asked for do not measure the service, so the time excludes both.
  */
 export function installRequestMetrics(app: App, metrics: Pick<ApiMetrics, 'answered'>): void {
   app.decorateRequest('requestedWaitMs', 0);

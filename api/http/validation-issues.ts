@@ -70,7 +70,7 @@ function issuesOfUnion(issue: Extract<ZodIssue, { code: 'invalid_union' }>): Iss
   return [{ path, message: types.length === 0 ? 'is not valid' : `must be ${types.join(' or ')}` }];
 }
 
-/** `issuesOf` words the codes that are missing here. */
+/** The codes that are missing here get their message from `issuesOf`. */
 const errorMap: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':

@@ -5,8 +5,8 @@ import { jsonSchemaError } from './validate-json-schema.ts';
 
 /**
  * A JSON Schema, validated with the agent's rules: an unusable one would end the run before its
- * first output. `$schema` is removed, because the agent knows only one draft by name. Returns JSON
- * text.
+ * first output. `$schema` is removed, because the agent supports only one draft by name. Returns
+ * JSON text.
  */
 export const outputSchema = z
   .record(z.string(), z.unknown())

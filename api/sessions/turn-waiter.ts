@@ -116,7 +116,7 @@ function createSharedRead(
   };
 }
 
-/** Of a long batch, only the number of its last frame is published. */
+/** The notification of a long batch contains only the number of its last frame. */
 function mayEndTurn(notification: Notification): boolean {
   if (notification.kind !== 'frames') return notification.kind !== 'filetree';
   const { entries } = notification;

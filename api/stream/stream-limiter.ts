@@ -16,7 +16,7 @@ export function createStreamLimiter(slots: StreamSlots): StreamLimiter {
   const open = new Set<StreamSlotRequest>();
   const ofKeys = createTally();
   const ofProjects = createTally();
-  /** As Redis has last counted, for the keys that have an open stream in this process. */
+  /** Open streams by the last count of Redis, for the keys that have one in this process. */
   const globalOfKeys = new Map<string, number>();
   const renewal = setInterval(() => void renew(), limits.stream.slotTtlMs / 4);
   renewal.unref();

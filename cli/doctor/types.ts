@@ -116,7 +116,7 @@ export interface DoctorContext {
   /** The API's own readiness; throws if no API responds. */
   readiness(): Promise<{ status: number; failed: string[] }>;
   fixes: Fixes;
-  /** Looks again are this far apart: what a worker is just about is no problem. */
+  /** Rechecks after this delay, so that work in progress is not reported as a problem. */
   settle(): Promise<void>;
 }
 

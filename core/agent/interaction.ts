@@ -12,7 +12,7 @@ export interface Interaction {
 
 export type InteractionOutcome = 'answered' | 'withdrawn';
 
-/** In the order of the agent's output. */
+/** What the agent's output reports about its questions, in the order of the output. */
 export type InteractionEvent =
   | { kind: 'asked'; interaction: Interaction }
   | { kind: 'closed'; interactionId: string; outcome: InteractionOutcome };
@@ -59,7 +59,7 @@ export function closedFrame(interactionId: string, outcome: InteractionOutcome):
   return { event: 'interaction_closed', data, channel: 'chat' };
 }
 
-/** By the text of the question; several answers are a list. */
+/** The answers by the text of their questions. Several answers to one question are a list. */
 export type Answers = Record<string, string | string[]>;
 
 /** The agent's input line with the answers. Deterministic. */

@@ -1,4 +1,4 @@
-/** What was done with an API key in a while. */
+/** The calls with an API key during a period. */
 export interface KeyUsage {
   calls: number;
   errors: number;
@@ -6,7 +6,7 @@ export interface KeyUsage {
 }
 
 export interface DayOfUsage extends KeyUsage {
-  /** Of UTC, like 2026-01-31. */
+  /** The day in UTC, like 2026-01-31. */
   day: string;
 }
 

@@ -17,7 +17,7 @@ export const storageLimits = {
     largeSegmentBytes: 1 * miB,
   },
   blob: {
-    /** How often a writer looks whether another process still writes the same content. */
+    /** How often a writer checks whether another process still writes the same content. */
     busyPollMs: 250,
     chunkBytes: 1 * miB,
     /** Minimum age of a blob's `created_at` before reuse refreshes it. */

@@ -61,7 +61,7 @@ function endOf({ messageId, uuid, isAccepted }: PendingTurn, facts: RunFacts): T
     const { isError, result: reply } = facts.turn;
     return { messageId, exitCode: isError ? 1 : 0, reply };
   }
-  // Completed without a result: the agent took the message for a duplicate.
+  // Completed without a result: the agent treated the message as a duplicate.
   if (facts.completed !== uuid) return null;
   return { messageId, exitCode: 1, reply: null };
 }

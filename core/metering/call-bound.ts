@@ -43,7 +43,7 @@ export function usualPromptTokens(request: Omit<BoundedRequest, 'maxTokens'>): n
 
 interface Scan {
   images: number;
-  /** Its length says nothing about its text. */
+  /** Its length does not bound its text. */
   hasDocument: boolean;
   cachesForAnHour: boolean;
 }

@@ -40,7 +40,7 @@ function ratesFor({ longPrompt, ...rates }: ModelPrice, prompt: number) {
   return longPrompt !== null && prompt > longPrompt.aboveTokens ? longPrompt : rates;
 }
 
-/** With six decimals. */
+/** Dollars with six decimals. */
 export const usdOf = (nanos: number): number => Math.round(nanos / 1_000) / 1e6;
 
 export const nanosOf = (usd: number): number => Math.round(usd * 1e9);

@@ -21,7 +21,7 @@ export interface ModelPrice extends TokenRates {
 /** Prices by model. The latest price that is valid on the day of a call applies. */
 export type PriceList = Readonly<Record<string, readonly ModelPrice[]>>;
 
-/** In dollars per million tokens, as providers publish them. */
+/** Prices in dollars per million tokens, as providers publish them. */
 interface PublishedPrice {
   input: number;
   output: number;

@@ -42,7 +42,7 @@ export interface Run {
   maxTurns: number | null;
   maxBudgetUsd: number | null;
   sessionId: string | null;
-  /** Of a session: a message is being worked on, or a sandbox is up for the next. */
+  /** True for a session that has a message in progress, or a sandbox for the next one. */
   holdsSlot: boolean;
   createdAt: Date;
   startedAt: Date | null;

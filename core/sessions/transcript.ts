@@ -2,7 +2,7 @@
 export interface StoredTranscript {
   path: string;
   size: number;
-  /** Of the whole content; hex. */
+  /** The hash of the whole content, in hex. */
   sha256: string;
   /**
    * Where the next segment starts: at the end, or after many small segments at the first of these.
@@ -14,7 +14,7 @@ export interface StoredTranscript {
 export interface TranscriptFile {
   path: string;
   size: number;
-  /** Of the whole content; hex. */
+  /** The hash of the whole content, in hex. */
   sha256: string;
   /** Permission bits. */
   mode: number;
@@ -34,10 +34,10 @@ export interface Transcript {
 /** What a sandbox starts with. */
 export interface RestorableTranscript {
   path: string;
-  /** Of the whole content; hex. */
+  /** The hash of the whole content, in hex. */
   sha256: string;
   mode: number;
   modifiedAt: Date;
-  /** In order. */
+  /** The segments in the order of the content. */
   segments: { sha256: string; size: number }[];
 }

@@ -45,7 +45,7 @@ interface AnsweredRequest {
   /** The route's pattern; null if no route matched. */
   route: string | null;
   status: number;
-  /** Of the error envelope. */
+  /** The code in the error envelope. */
   code: string | null;
   /** Null if the duration does not measure the service, as for a stream. */
   seconds: number | null;

@@ -14,7 +14,7 @@ import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
 
 export interface EgressDeps {
-  /** Of the host's model; null if it has none. */
+  /** The API of the host's model. Null if the host has none. */
   modelUpstream: ModelUpstream | null;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];

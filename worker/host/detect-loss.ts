@@ -31,7 +31,7 @@ interface LossDetectorDeps {
 }
 
 export interface LossDetector {
-  /** Of the last confirmed heartbeat; null if this host has none. */
+  /** What the last confirmed heartbeat returned. Null if this host has none. */
   known(): KnownDatabase | null;
   /** Call after each confirmed heartbeat. Resolves when it is stored; never rejects. */
   remember(confirmed: KnownDatabase): Promise<void>;

@@ -33,8 +33,8 @@ export interface HeartbeatOptions {
 
 /**
  * Renews the host's heartbeat every few seconds, also after a failure. At the signal the host is
- * marked as stopped: after its last heartbeat, which would undo the mark. Not if another worker
- * uses the host's ID.
+ * recorded as stopped, unless another worker uses its ID. This comes after the last heartbeat,
+ * which would revert it.
  */
 export async function runHeartbeat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   const logModel = createModelLog(options.host.model, options.logger);

@@ -13,7 +13,7 @@ export interface SandboxRegistry {
   /** Forgets the run's sandbox once it is closed: two sandboxes cannot share a socket. */
   detach(runId: string): Promise<void>;
   all(): SupervisedSandbox[];
-  /** Those that have neither ended nor been released. */
+  /** The sandboxes that have neither ended nor been released. */
   live(): SandboxRef[];
 }
 

@@ -26,7 +26,7 @@ export interface SupervisedSandbox {
   ref: SandboxRef;
   /** The same, with the token of the lease that this process has. */
   lease: SandboxLease;
-  /** Of its working directory, while its agent may change it. */
+  /** Hashes of the files in its working directory, while its agent may change them. */
   hashes: HashCache;
   /** Rejects with SandboxReleased if this process releases the sandbox before its end. */
   ended: Promise<RunEnd>;

@@ -17,7 +17,7 @@ export interface HostSlot {
 /** The cause applies only if none was recorded before. */
 export interface EndRunInput extends RunEnd {
   runId: string;
-  /** Of a plain run: whether the final state of its working directory was stored. */
+  /** For a plain run: whether the final state of its working directory was stored. */
   filesStored?: boolean;
 }
 

@@ -9,7 +9,7 @@ import { createByteBudget } from './byte-budget.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its answer may be this large. It waits for memory before anything is read for it. */
+    /** The largest answer of the route. It waits for memory before anything is read for it. */
     answerMaxBytes?: number;
   }
   interface FastifyRequest {

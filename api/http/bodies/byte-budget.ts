@@ -5,14 +5,14 @@ interface Bounds {
   maxBytes: number;
   ownerMaxBytes: number;
   waitMs: number;
-  /** Of those that wait; without it they hold nothing while they wait. */
+  /** The bytes that waiting requests may hold; without it they hold nothing while they wait. */
   waitersMaxBytes?: number;
 }
 
 interface Waiter {
   owner: string;
   bytes: number;
-  /** What is in memory already. */
+  /** The part of the bytes that is in memory already. */
   waitingBytes: number;
   start: () => void;
 }

@@ -53,7 +53,7 @@ async function findInteraction(
   return found;
 }
 
-/** Of two concurrent answers, the later one is compared with the first. */
+/** If two answers are concurrent, the later one is compared with the first. */
 async function storeAnswers(
   { interactions }: Pick<ApiDeps, 'interactions'>,
   { run, interaction }: { run: Run; interaction: StoredInteraction },

@@ -4,7 +4,7 @@ import type { LogsQuery } from './log-schema.ts';
 interface LogSlice {
   runId: string;
   query: LogsQuery;
-  /** In the requested order. */
+  /** The frames in the requested order. */
   frames: StoredFrame[];
   /** No frame can follow in that order. */
   complete: boolean;

@@ -19,7 +19,7 @@ const schema = {
   },
 };
 
-/** Of two concurrent calls one deletes the run, and the other returns 404. */
+/** If two calls are concurrent, one deletes the run, and the other returns 404. */
 export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/runs/:runId', { schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));

@@ -104,7 +104,7 @@ function orphanedProblem(
   };
 }
 
-/** No fix: with the wrong DATABASE_URL every container would look like this. */
+/** No fix, because with the wrong DATABASE_URL every container would be reported. */
 const unknownProblem = (unknown: ListedSandbox[]): Problem => ({
   code: 'unknown_container',
   message: `${counted(unknown.length, 'container')} of a host that is not in this database: ${named(unknown)}.`,

@@ -62,7 +62,7 @@ const staleHost = ({ name, msSinceHeartbeat, used }: Host): Problem => ({
     'Restart its worker with the same DATA_DIR: it adopts its sandboxes. If the host does not come back, its runs are ended and its sessions continue on other hosts.',
 });
 
-/** As `is_live` in SQL: a stopped worker gets nothing new at once. */
+/** The same rule as `is_live` in SQL: a stopped worker gets nothing new at once. */
 export const isLive = ({ msSinceHeartbeat, stoppedAt }: Host, staleMs: number): boolean =>
   stoppedAt === null && msSinceHeartbeat < staleMs;
 

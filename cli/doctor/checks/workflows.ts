@@ -87,7 +87,7 @@ function closedOf(found: Suspect[], { fixes }: DoctorContext): Problem | null {
   };
 }
 
-/** No fix: with the wrong TEMPORAL_ADDRESS every workflow would be missing. */
+/** No fix, because with the wrong TEMPORAL_ADDRESS every workflow would be missing. */
 function missingOf(found: Suspect[]): Problem | null {
   const missing = found.filter(({ workflow }) => workflow === 'missing');
   if (missing.length === 0) return null;
@@ -99,7 +99,7 @@ function missingOf(found: Suspect[]): Problem | null {
   };
 }
 
-/** No fix: with the wrong DATABASE_URL every workflow would look like this. */
+/** No fix, because with the wrong DATABASE_URL every workflow would be reported. */
 function withoutRunOf(left: string[]): Problem | null {
   if (left.length === 0) return null;
   return {

@@ -34,7 +34,7 @@ export function createKeyStore(pool: Pool) {
     /** The only time the key itself is readable. */
     create: (input: NewKey) => createKey(pool, input),
     findByKey: (key: string) => findByKey(pool, key),
-    /** Those of these keys that are neither revoked nor expired. */
+    /** The keys among these that are neither revoked nor expired. */
     activeOf: (keyIds: string[]) => activeOf(pool, keyIds),
     find: (keyId: string) => findKey(pool, keyId),
     list: (projectId: string) => listKeys(pool, projectId),

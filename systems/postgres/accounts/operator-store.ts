@@ -99,7 +99,7 @@ const codeOf = (row: LinkRow, code: string): SignInCode => ({
   expiresAt: row.expires_at,
 });
 
-/** Of two calls with the same code the later one finds it deleted. Also deletes expired rows. */
+/** If two calls have the same code, the later one finds it deleted. Also deletes expired rows. */
 async function signIn(
   db: Db,
   code: string,

@@ -38,7 +38,7 @@ export async function findEvictableOnHosts(db: Db, hostStaleMs: number): Promise
   });
 }
 
-/** Of the longest-waiting runs, and of the idle sessions of each host. */
+/** How many of the longest-waiting runs, and of the idle sessions of each host, are read. */
 const pageSize = 100;
 
 interface WaitingRun {

@@ -214,7 +214,7 @@ async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Prom
   );
 }
 
-/** In the order of the paths, like every statement that locks several of a run's files. */
+/** Updates in the order of the paths, like every statement that locks several of a run's files. */
 async function insertInputFiles(
   db: Db,
   { runId, arePending }: { runId: string; arePending: boolean },

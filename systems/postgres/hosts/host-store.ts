@@ -32,7 +32,7 @@ type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   /** The owner of the lease on its ID, by default the host itself. */
   owner?: string;
   leaseMs?: number;
-  /** Of its last confirmed heartbeat. */
+  /** What the last confirmed heartbeat of the host returned. */
   known?: KnownDatabase | null;
 };
 

@@ -35,7 +35,7 @@ export interface OwnFrames {
   runId: string;
   frames: Frame[];
   facts?: RunUpdate;
-  /** Of the writer; a writer that lost its lease stores nothing. */
+  /** The token of the writer. A writer that lost its lease stores nothing. */
   token?: number;
 }
 

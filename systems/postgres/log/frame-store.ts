@@ -30,7 +30,7 @@ export function createFrameStore(pool: Pool, leasePool: Pool = pool) {
     renderedTail: (runId: string, query: TailQuery) => renderedTail(pool, runId, query),
     /** Null if there is no such run. */
     progress: (runId: string) => readRunProgress(pool, runId),
-    /** Those of the runs that exist, by id. */
+    /** The progress of the runs that exist, by id. */
     progressOfRuns: (runIds: string[]) => readProgressOfRuns(pool, runIds),
   };
 }

@@ -17,7 +17,7 @@ import { parseSnapshotRecord, type SnapshotRecord } from './snapshot-record.ts';
 
 export interface EndRunRequest extends RunEnd {
   runId: string;
-  /** Of a plain run: whether the final state of its working directory was stored. */
+  /** For a plain run: whether the final state of its working directory was stored. */
   filesStored?: boolean;
 }
 

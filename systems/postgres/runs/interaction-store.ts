@@ -90,7 +90,7 @@ async function readOpen(db: Db, runId: string): Promise<StoredInteraction[]> {
   return rows.map(toInteraction);
 }
 
-/** Of two concurrent answers one wins: the later call finds the row changed. */
+/** If two answers are concurrent, one wins: the later call finds the row changed. */
 async function answer(
   db: Db,
   { runId, interactionId, answers }: { runId: string; interactionId: string; answers: Answers },

@@ -94,8 +94,8 @@ async function findRequestId(db: Db, runId: string): Promise<string | null> {
 }
 
 /**
- * Of two concurrent calls the later one returns the cause of the earlier one, because the row is
- * read again under its lock.
+ * If two calls are concurrent, the later one returns the cause of the earlier one, because the row
+ * is read again under its lock.
  */
 async function recordCause(db: Db, request: CauseRequest): Promise<EndCause | null> {
   const { rows } = await db.query<{ end_cause: EndCause }>(
@@ -172,7 +172,7 @@ async function activeOnHost(db: Db, hostId: string): Promise<Run[]> {
   return rows.map(toRun);
 }
 
-/** Of an active run, or of an ended one whose files are not stored. */
+/** The sandbox of an active run, or of an ended one whose files are not stored. */
 interface NeededSandbox {
   runId: string;
   generation: number;

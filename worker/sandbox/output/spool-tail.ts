@@ -46,7 +46,7 @@ export interface TailDeps {
   frameStream: Pick<FrameStream, 'publish'>;
   onStored(stored: { frames: number; agentState: AgentState; facts: RunFacts }): void;
   spool: SpoolFile;
-  /** Of a session's agent. */
+  /** Reads the conversation of a session's agent. Absent for a plain run. */
   chat?: ChatReader | null;
   bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
   onFault(fault: SpoolFault): void;

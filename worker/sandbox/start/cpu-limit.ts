@@ -3,7 +3,7 @@ import { retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 
 /**
- * An agent boots with more processors than its flow allows, and is limited afterwards. Safe to
+ * An agent starts with more processors than its flow allows, and is limited afterwards. Safe to
  * repeat. Retried until it succeeds or the sandbox is released.
  */
 export async function applyCpuLimit(

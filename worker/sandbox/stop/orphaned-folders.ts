@@ -12,8 +12,8 @@ import { foldersOf, removeTree } from '../sandbox-paths.ts';
 interface Orphans {
   folders: string[];
   /**
-   * Of ended runs whose files are not stored. Their folders are needed, and nothing writes any
-   * more.
+   * Sandboxes of ended runs whose files are not stored. Their folders are needed, and nothing
+   * writes to them any more.
    */
   unstored: SandboxRef[];
   /** True if neither an active run nor a container needs this sandbox. */

@@ -19,7 +19,10 @@ export interface HashCache {
 
 /** A snapshot in progress. Without a commit, the next one reads all files. */
 export interface HashPass {
-  /** Of the file's content, which the previous snapshot has stored; null if that is not known. */
+  /**
+   * Finds the hash of the file's content if the previous snapshot has stored it. Null if that is
+   * not known.
+   */
   find(file: FileHandle): Promise<KnownHash>;
   /** The contents that the previous snapshot has stored. */
   isStored(sha256: string): boolean;

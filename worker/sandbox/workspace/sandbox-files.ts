@@ -114,7 +114,8 @@ async function writePendingFiles(
 }
 
 /**
- * Of files that were written, or of the one that cannot be. Returns how many are no longer pending.
+ * Reports files that were written, or the one that cannot be. Returns how many are no longer
+ * pending.
  */
 async function clearPending(
   { turns }: Pick<SandboxDeps, 'turns'>,
