@@ -49,7 +49,7 @@ export const redisMemoryCheck: Check = {
 
 const evicting = (policy: string): Problem => ({
   code: 'redis_evicts',
-  message: `Redis has the eviction policy ${policy}: when its memory is full, it deletes rate limits, and the record of who reads a session.`,
+  message: `Redis has the eviction policy ${policy}: when its memory is full, it deletes rate limits, and the record of which sessions have readers.`,
   advice: `Set maxmemory-policy of Redis to ${redisPolicy}. When it is full, streams then release the memory of their buffers.`,
 });
 

@@ -22,7 +22,7 @@ export const storageCheck: Check = {
       code: 'storage_quota_near',
       message: `${counted(near.length, 'project')} near or over the storage quota: ${shown.join(', ')}.`,
       advice:
-        'At the quota, new runs are rejected and working ones end. Delete runs, or raise the quota ' +
+        'When a quota is used up, new runs are rejected and working agents end. Delete runs, or raise the quota ' +
         'with `flowrun project set <project> --storage-quota-bytes <n>`.',
     });
   },
