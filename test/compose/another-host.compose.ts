@@ -1,6 +1,6 @@
-// How another machine joins, by docs/operate.md, "More hosts": the first one opens its entrances
-// and makes a bundle; the other unpacks it and starts. Each test continues where the one before it
-// ended.
+// Another machine joins as docs/operate.md describes under "More hosts": the first one enables its
+// ingress and makes a bundle; the other unpacks it and starts. Each test continues where the one
+// before it ended.
 
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ const open = { postgres: 'open', redis: 'open', temporal: 'open' };
 
 let other: OtherMachine;
 let access: Access;
-/** What was unpacked there. */
+/** The files that were unpacked there. */
 let bundle: string;
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ test('a host joins by its bundle and one command', async () => {
   for (const file of ['.env', 'host/host.key', 'host/encryption-key', 'host/database-url']) {
     expect(statSync(join(other.folder, file)).mode & 0o077).toBe(0);
   }
-  // Where this machine's engine is, as docs/settings.md has it.
+  // The socket of this machine's engine, set as in docs/settings.md.
   appendFileSync(join(other.folder, '.env'), `DOCKER_SOCKET=${other.socket}\n`);
   await other.docker('compose', 'up', '-d');
   await until('it is seen', async () => (await hosts()).some(({ name }) => name === 'worker-2'));
@@ -159,7 +159,7 @@ test('without compose a host is one command, as docs/more-hosts.md has it', asyn
 
 test('a removed host is rejected everywhere, and its open connections are closed', async () => {
   expect(await connectionsOf('worker-2')).toBeGreaterThan(0);
-  // As the host itself could.
+  // The same call as the host itself could make.
   await tellRedis('config set tls-auth-clients no');
   const { StartedAt: entranceBefore } = (await part('temporal-ingress')).State;
   await compose('run', '--rm', '-T', 'hosts', 'remove', 'worker-2');
@@ -170,7 +170,7 @@ test('a removed host is rejected everywhere, and its open connections are closed
   });
   expect((await other.tryIngress({ bundle, as: 'nobody' })).redis).not.toBe('open');
   expect(await connectionsOf('worker-2')).toBe(0);
-  // What it held open there has ended with the program that it was held by.
+  // Its open connections have ended with the program that held them.
   const { Running, StartedAt } = (await part('temporal-ingress')).State;
   expect([Running, StartedAt === entranceBefore]).toEqual([true, false]);
   await drain('worker-2');

@@ -6,7 +6,7 @@ import { type ApiClient, createApiClient } from '../support/api-client.ts';
 
 const { COMPOSE_CLONE = '', COMPOSE_AUTHORITY = '' } = process.env;
 
-/** What was cloned, and the authority whose certificate this machine has. */
+/** The clone, and the authority whose certificate this machine has. */
 export const clone = COMPOSE_CLONE;
 export const authority = COMPOSE_AUTHORITY;
 export const caFile = join(authority, 'ca.crt');
@@ -20,7 +20,7 @@ export function compose(...args: string[]): Promise<string> {
   return docker('compose', ...args);
 }
 
-/** What a self-hoster has put into the clone, and an earlier file of tests may have left there. */
+/** Files that a self-hoster puts into the clone, and that an earlier test file may have left. */
 export function asCloned(): void {
   for (const put of ['.env', 'docker-compose.override.yml', 'backups']) {
     rmSync(join(clone, put), { recursive: true, force: true });
@@ -94,7 +94,7 @@ export async function flowrun(...args: string[]): Promise<Record<string, string>
 export const withBackup = (...args: string[]): Promise<string> =>
   compose('run', '--rm', '-T', 'backup', ...args);
 
-/** No process removes sandboxes after the worker, and each sandbox holds a volume. */
+/** No process removes sandboxes once the worker is gone, and each sandbox uses a volume. */
 export async function loseEverything(): Promise<void> {
   await compose('stop');
   const left = (await docker('ps', '-aq', '--filter', 'label=frs.instance')).trim();
@@ -134,7 +134,7 @@ export async function until(what: string, isSo: () => Promise<boolean>): Promise
   }
 }
 
-/** Where nothing listens behind a published port yet, a question may never be answered. */
+/** While nothing listens behind a published port yet, a request may never be answered. */
 export const untilReady = (): Promise<void> =>
   until('the API is ready', async () => {
     const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });

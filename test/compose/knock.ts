@@ -11,12 +11,13 @@ export interface Caller {
   /** A host's folder, with its certificate and the addresses of the first machine. */
   bundle: string;
   /**
-   * How it comes: as that host, over TLS without a certificate, with another one, or without TLS.
+   * How it connects: as that host, over TLS without a certificate, with another one, or without
+   * TLS.
    */
   as: 'host' | 'nobody' | 'stranger' | 'plain';
-  /** In the stranger's case. */
+  /** Only for a client with another certificate. */
   pair?: { key: string; certificate: string };
-  /** Instead of the address in the bundle. */
+  /** Replaces the address in the bundle. */
   address?: string;
 }
 
@@ -48,7 +49,7 @@ async function tryPostgres(caller: Caller): Promise<void> {
     await client.connect();
     await client.query('select 1 from runs limit 1');
   } finally {
-    // Of a connection that was refused, the end may have come already, and is not told again.
+    // A connection that was refused may have ended already, and then emits no further event.
     void client.end().catch(() => undefined);
   }
 }

@@ -24,7 +24,7 @@ export interface OtherMachine {
   folder: string;
   socket: string;
   docker(...args: string[]): Promise<string>;
-  /** The answers of the first machine's entrances to a caller from this machine. */
+  /** The answers of the first machine's ingress to a client on this machine. */
   tryIngress(caller: Caller): Promise<Answers>;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// What lines in `.env` change, on a clone in which nothing else was edited: https in front of the
-// service, and what its sandboxes run on. Each test continues where the one before it ended.
+// The effects of lines in `.env`, on a clone in which nothing else was edited: https in front of
+// the service, and the runtime of its sandboxes. Each test continues where the one before it ended.
 
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -55,7 +55,7 @@ test('the images add no more to that of Node than docs/operate.md says', async (
   }
 });
 
-/** Unpacked: what an engine says of itself counts what it has downloaded, too, on some. */
+/** The unpacked size: some engines also count downloads in the size that they report. */
 async function megabytesOf(image: string): Promise<number> {
   const alone = ['run', '--rm', '--network', 'none', '--user', '0:0', '--entrypoint', 'du'];
   return Number.parseInt(await docker(...alone, image, '-sxB', '1000000', '/'), 10);
@@ -64,7 +64,7 @@ async function megabytesOf(image: string): Promise<number> {
 test('https answers with a certificate for the name, and http leads there', async () => {
   const answer = await secure.fetch('/healthz');
   expect(answer.status).toBe(200);
-  // What it would offer there is not published.
+  // Its ports on that network are not published.
   expect(answer.headers.get('alt-svc')).toBeNull();
   const plain = await fetch('http://localhost/healthz', { redirect: 'manual' });
   expect(plain.status).toBe(308);
@@ -195,7 +195,7 @@ const hundredUnknownKeys = `
   Promise.all(Array.from({ length: 100 }, ask)).then((all) => console.log(JSON.stringify(all)));
 `;
 
-/** When each numbered event came. */
+/** The arrival time of each numbered event. */
 async function arrivals(stream: AsyncIterable<SentEvent>): Promise<Map<string, number>> {
   const at = new Map<string, number>();
   for await (const { id } of stream) if (id !== undefined) at.set(id, performance.now());
@@ -217,7 +217,7 @@ async function host(): Promise<HostView> {
   return found;
 }
 
-/** As docs/operate.md has it. */
+/** The configuration in docs/operate.md. */
 const doctor = (): Promise<string> =>
   compose(
     'exec',

@@ -203,7 +203,7 @@ test('a backup is made of what runs; restored, it knows of what came after it th
   await compose('up', '-d');
   await untilReady();
   expect(await sendMessage('What is the door code that I told you before?')).toContain('4711');
-  // Temporal knows of it still, and is asked a minute after the restore.
+  // Temporal still has its workflow, and is compared a minute after the restore.
   await until(
     'its end is reported',
     async () => (await access.readRun(runId)).error === 'lost_in_restore',
@@ -223,7 +223,7 @@ test('on a machine with only the backup and its passphrase, all but sessions con
   expect(await runIds()).toEqual(inBackup);
   const { runId } = await access.trigger({ prompt: 'Write again.md' });
   expect(await access.untilEnded(runId, 180_000)).toMatchObject({ exitCode: 0 });
-  // Temporal is another one, which has never heard of the session.
+  // This Temporal is another one, which has no workflow of the session.
   const ended = await access.untilEnded(chat.runId, 180_000);
   expect(ended.error).toBe('max_reconnects_exceeded');
 });
@@ -236,7 +236,7 @@ async function runIds(): Promise<string[]> {
   return data.map(({ runId }) => runId);
 }
 
-/** A message of the session, and what the agent answered it. */
+/** A message of the session, and the agent's answer. */
 async function sendMessage(message: string): Promise<string> {
   const path = `/flows/${access.flowId}/chat`;
   const body = { sessionId, message, stream: false };

@@ -31,7 +31,7 @@ interface AttemptRow {
   status: number | null;
 }
 
-/** What is recorded about one run after its end. */
+/** The records about one run after its end. */
 export interface RunRecords {
   run: Run;
   occupiesSlot: boolean;
@@ -59,7 +59,7 @@ export interface RunRecords {
   workflow: WorkflowState;
 }
 
-/** Facts that only the test knows. */
+/** Facts that only the test can supply. */
 interface RecordSources {
   transcripts?: Transcript[];
   posts?: ReceivedPost[];

@@ -12,7 +12,7 @@ interface AgentRequest {
   body: Record<string, unknown>;
 }
 
-/** What the agent CLI sends to the model API, see test/fixtures/agent-requests. */
+/** The requests of the agent CLI to the model API, see test/fixtures/agent-requests. */
 export const agentRequests: readonly AgentRequest[] = readFileSync(
   join(repository, 'test/fixtures/agent-requests/requests.jsonl'),
   'utf8',

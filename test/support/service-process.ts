@@ -7,7 +7,7 @@ import { repository } from '../../dev/lib/folders.ts';
 import { compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
-  /** Of the current process. */
+  /** The ID of the current process. */
   pid(): number;
   isRunning(): boolean;
   /** `env` is added to the environment of this process only. */

@@ -20,7 +20,7 @@ const shownIn = (chat: Conversation): (string | undefined)[] =>
     .map(({ data }) => /own number-\d+/.exec(data)?.[0])
     .filter((found) => found !== undefined);
 
-// Ten boots of the real agent take two cores a minute and show nothing that four do not.
+// Ten starts of the real agent take two cores a minute and show nothing that four do not.
 describe.each([
   ['scripted', 10],
   ['real', 4],

@@ -67,7 +67,10 @@ const remote = { type: 'url', url: 'https://canary.example/?d=secret' };
 const picture = (source: object) => ({
   messages: [{ role: 'user', content: [{ type: 'image', source }] }],
 });
-/** What the model API must not do for an agent without network, and the field that is refused. */
+/**
+ * Requests that the model API must not execute for an agent without network, with the refused
+ * field.
+ */
 const forbidden: [field: string, fields: object][] = [
   ['mcp_servers', { mcp_servers: [{ ...remote, name: 'a' }] }],
   ['messages.0.content.0.source.type', picture(remote)],

@@ -63,7 +63,7 @@ describe('with the scripted agent', { timeout: 180_000 }, () => {
     await endSession(service, chat);
   });
 
-  /** Of the run's container. */
+  /** The status of the run's container. */
   const stateOf = async (runId: string) =>
     (await service.sandboxes.list()).find((one) => one.runId === runId)?.state;
 });

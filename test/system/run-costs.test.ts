@@ -208,7 +208,7 @@ async function costOf(model: string): Promise<number | null> {
   return (await service.untilEnded(runId)).costUsd;
 }
 
-/** What a client receives that waits for the turn of the message in a new session. */
+/** The response to a client that waits for the turn of the message in a new session. */
 async function turnOf(flowId: string, message: string): Promise<Record<string, unknown>> {
   const body = { message, stream: false };
   const { data } = await service.call('POST', `/flows/${flowId}/chat`, { body });

@@ -78,7 +78,7 @@ interface ShownMessage {
   answers: string[];
 }
 
-/** What a client shows that follows the documented rule for an interrupted turn. */
+/** The text that a client shows if it follows the documented rule for an interrupted turn. */
 function shownBy(events: SentEvent[]): ShownMessage[] {
   return events.reduce<ShownMessage[]>((shown, { event, data }) => {
     if (event === 'user_message') {

@@ -37,7 +37,7 @@ const filesOf = async (runId: string) => (await service.readRun(runId)).files;
 const hasFolders = async (runId: string) =>
   existsSync(foldersOf(service.dataDir, { runId, generation: 1 }).root);
 
-/** Its agent has written a file, and Postgres has refused to store it. */
+/** A run whose agent has written a file that Postgres has refused to store. */
 async function endedRun() {
   const prompt = script([{ write: { path: 'a.txt', content: 'kept-41c' } }, { say: 'Written.' }]);
   const { runId } = await service.trigger({ prompt, callbackUrl: `${receiver.url}/hook` });

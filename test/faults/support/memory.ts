@@ -16,7 +16,7 @@ export interface Inspected {
 export interface Memory {
   /** Bytes of live objects, in all its threads. */
   heap: number;
-  /** Its private bytes in the machine's memory, without mapped files. */
+  /** The private bytes of a process in memory, without mapped files. */
   resident: number;
 }
 

@@ -1,4 +1,4 @@
-// What Redis knows of commits, and a database that has lost one of them.
+// The commits that Redis records, and a database that has lost one of them.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// A flow's limits hold at every door by which files come to it, as they do at the trigger's: those
-// put into an active run, those put into a sleeping session, and those of a message.
+// A flow's limits apply to every endpoint that accepts files, as they do to the trigger: files for
+// an active run, for a sleeping session, and with a message.
 
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';

@@ -6,7 +6,7 @@ export const miB = 1024 ** 2;
 
 export const utf8 = (path: string, content = path) => ({ path, content, encoding: 'utf8' });
 
-/** Runs that bring files along, in a project and a flow of each test's own. */
+/** Runs with input files, in a separate project and flow for each test. */
 export function useGivenFiles() {
   const { fixture, api, tenant, call } = useTenant();
   beforeEach(async () => {

@@ -1,5 +1,4 @@
-// What requests have brought along is deleted like everything else of their run, and so are its
-// blobs.
+// The input files of requests are deleted like all other data of their run, and so are their blobs.
 
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { utf8 } from './input-file-requests.ts';

@@ -73,7 +73,7 @@ describe('a project whose storage quota is used up', () => {
     expect(await countRuns(tenant)).toBe(count);
     expect(await stored(tenant)).toMatchObject({ files: 1_000 });
 
-    // What was accepted before is returned, and can be read.
+    // Runs and messages that were accepted before are returned, and can be read.
     expect(await trigger(tenant, again)).toMatchObject({
       ...{ status: 200, json: { data: { runId: replayed } } },
     });

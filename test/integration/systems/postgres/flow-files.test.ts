@@ -33,7 +33,7 @@ async function createFlow() {
   const made = await createScenario(database.pool, testSealer);
   const { flowId } = made.flow;
   const flowFiles = createFlowFileStore(database.pool);
-  /** By a run that has ended, so that no run needs the replaced files. */
+  /** Adds files by a run that has ended, so that no run needs the replaced files. */
   async function change(contents: Record<string, string>): Promise<void> {
     const { runId } = await made.run();
     const end = { runId, cause: 'completed', detail: null, exitCode: 0 } as const;

@@ -1,5 +1,5 @@
-// What a session's log announces after a sandbox was lost: the state that the next one starts from,
-// and messages that are delivered again.
+// A session's log announces, after a sandbox was lost, the state that the next one starts from, and
+// messages that are delivered again.
 
 import { expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
@@ -105,7 +105,7 @@ test('the next sandbox announces the last saved turn if a later one has ended', 
   const rollBack = { event: 'state_rolled_back', messageId: saved };
   expect(await rollBacks(runId)).toMatchObject([{ event: 'session_ready' }, rollBack]);
 
-  // What the second sandbox saves is the state of the session from then on.
+  // The state that the second sandbox saves is the state of the session from then on.
   await endTurn(second, (await turns().claim(second).then(messageOf)) ?? '');
   await save(second);
   await storeMessage(database.pool, runId);

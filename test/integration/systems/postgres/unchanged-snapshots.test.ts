@@ -36,7 +36,7 @@ const store = (...entries: FileEntry[]) =>
     snapshotOf(entries, more),
   );
 
-/** Of the transactions that wrote the rows. */
+/** The ids of the transactions that wrote the rows. */
 async function writers(): Promise<string[]> {
   const tables = ['run_files', 'run_links', 'run_folders'];
   const selects = tables.map((table) => `select xmin::text as x from ${table} where run_id = $1`);

@@ -1,4 +1,4 @@
-// What the ledger has of answers that ended early.
+// The ledger entries of answers that ended early.
 
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

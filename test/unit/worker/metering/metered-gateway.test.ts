@@ -1,4 +1,4 @@
-// What the ledger has of each kind of call.
+// The ledger entries of each kind of call.
 
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { readCallJournals } from '../../../../worker/metering/call-journal.ts';
 import { callSocket, openCall } from '../../../support/socket-client.ts';
 import { callOf, said, startGateway, tokens, user } from './metered-gateway.ts';
 
-/** Of claude-opus-5-5. */
+/** The cost of the tokens at the prices of claude-opus-5-5. */
 const costNanos = 1_000 * 4_000 + 500 * 20_000 + 200 * 200;
 
 test.each([false, true])(

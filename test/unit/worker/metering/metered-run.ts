@@ -13,9 +13,9 @@ interface MeteredRun {
   /** The folder of its sandbox. */
   root: string;
   meter: RunMeter;
-  /** What the ledger has, in the order of its statements. */
+  /** The ledger entries in the order of the statements. */
   recorded: LedgerEntry[][];
-  /** What was reported of each call. */
+  /** The report of each call. */
   observed: LedgerEntry[];
   /** One per line of the log. */
   logged: Record<string, unknown>[];
@@ -24,7 +24,7 @@ interface MeteredRun {
 }
 
 interface RunOptions extends Partial<LimitedRun> {
-  /** What the ledger has of the run. */
+  /** The run's ledger entries. */
   spending?: RunSpending;
   /** Fails, or waits, in place of a ledger that has taken the calls. */
   onRecord?: (calls: readonly LedgerEntry[]) => Promise<void>;

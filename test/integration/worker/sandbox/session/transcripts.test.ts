@@ -55,7 +55,7 @@ async function save(): Promise<void> {
   expect(await turns().saveState(of(), await read())).toBe(true);
 }
 
-/** Of all blobs of the session, referenced or not. */
+/** The size of all blobs of the session, referenced or not. */
 async function storedBytes(): Promise<number> {
   const text = 'select coalesce(sum(length(data)), 0)::float8 as bytes from blob_chunks';
   const { rows } = await database.pool.query<{ bytes: number }>(text);

@@ -31,7 +31,7 @@ async function hostWithoutStore() {
 
 type Host = Awaited<ReturnType<typeof hostWithoutStore>>;
 
-/** Its agent has written a file. */
+/** A run whose agent has written a file. */
 async function endedRun({ fixture, supervisor }: Host): Promise<SandboxRef> {
   const ref = await fixture.run([{ write: { path: 'a.txt', content: 'kept' } }, { say: 'done' }]);
   await supervisor.start(ref);

@@ -1,4 +1,4 @@
-// What the next sandbox of a session starts with, restored into real folders.
+// The state that a session's next sandbox starts with is restored into real folders.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

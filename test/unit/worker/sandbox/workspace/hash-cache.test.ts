@@ -25,7 +25,7 @@ beforeEach(() => {
   for (const name of names) writeFileSync(at(name), randomBytes(8 * miB));
 });
 const at = (name: string): string => join(root, name);
-/** Of a cache for which all files were changed long ago. */
+/** A cache for which all files were changed long ago. */
 const settled = (): HashCache => createHashCache(() => Date.now() + 60_000);
 
 const bytesRead = (): number =>

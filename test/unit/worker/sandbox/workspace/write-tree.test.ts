@@ -1,4 +1,4 @@
-// What a snapshot contains is restored into real folders. Its links may lead anywhere, and nothing
+// The content of a snapshot is restored into real folders. Its links may lead anywhere, and nothing
 // follows them. Here they lead into a folder of the test, because a guard may be broken.
 
 import { createHash } from 'node:crypto';
