@@ -93,7 +93,7 @@ test('a run assigned to it runs there, and is streamed through the API to its en
   expect((await access.call('GET', `/runs/${runId}/files/far.md`)).status).toBe(200);
 });
 
-test('each entrance accepts only certificates on the allowlist', async () => {
+test('each ingress accepts only certificates on the allowlist', async () => {
   expect(await other.tryIngress({ bundle, as: 'host' })).toEqual(open);
   const nobody = await other.tryIngress({ bundle, as: 'nobody' });
   expect(nobody.postgres).toContain('connection requires a valid client certificate');

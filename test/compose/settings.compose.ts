@@ -71,7 +71,7 @@ test('https answers with a certificate for the name, and http leads there', asyn
   expect(plain.headers.get('location')).toBe(`${domain}/healthz`);
 });
 
-test('the first operator is let in through it, by a cookie for https alone', async () => {
+test('the first operator signs in through it, with a cookie for https only', async () => {
   const log = await compose('logs', 'api');
   const [, code] = /"link":"https:\/\/localhost\/sign-in#([^"]+)"/.exec(log) ?? [];
   const signedIn = await secure.fetch('/api/sign-in', {

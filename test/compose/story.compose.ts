@@ -67,7 +67,7 @@ test('is reachable from this machine only, and its servers are not reachable at 
   expect(await (await fetch('http://127.0.0.1:8233/')).text()).toContain('<!doctype html>');
 });
 
-test('only the worker holds the engine’s socket, and what it is not given it does not have', async () => {
+test('only the worker has the engine’s socket, and both services have few privileges', async () => {
   for (const name of lasting) {
     const sockets = (await part(name)).Mounts.filter(({ Source }) =>
       Source.endsWith('docker.sock'),
@@ -191,7 +191,7 @@ test('down and up keep everything: the key, the run’s files, the session', asy
   expect(await sendMessage('What is the door code that I told you before?')).toContain('4711');
 });
 
-test('a backup is made of what runs; restored, it knows of what came after it that it is lost', async () => {
+test('backs up the running service; after the restore, a later run counts as lost', async () => {
   mkdirSync(join(clone, 'backups'));
   writeFileSync(join(clone, 'backups/passphrase'), 'correct horse battery staple');
   inBackup = await runIds();

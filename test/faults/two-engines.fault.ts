@@ -113,7 +113,7 @@ describe('a second host with its own engine', { timeout: 300_000 }, () => {
       );
   });
 
-  it('alone runs the flows bound to it; while it is offline no host runs them', async () => {
+  it('is the only host that runs flows bound to it; while it is offline no host runs them', async () => {
     const bound = ['--project', service.projectId, '--name', 'Bound', '--runner', second.hostId()];
     const { flowId } = await flowrun().json<{ flowId: string }>('flow', 'create', ...bound);
     const trigger = () =>

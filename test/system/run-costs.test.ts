@@ -103,7 +103,7 @@ describe('the model calls of a run', patiently, () => {
     expect(turn).toMatchObject({ text: 'done', costUsd: null, usage: ended.usage });
   });
 
-  it('cost what the ledger says, although the stream has another cost that the agent printed', async () => {
+  it('cost the sum of the ledger, although the agent prints another cost on the stream', async () => {
     const usage = { input_tokens: 9, output_tokens: 9 };
     const raw = JSON.stringify({ ...forged, num_turns: 1, total_cost_usd: 99.5, usage });
     const prompt = script([{ callModel: paid }, { raw }, { noResult: true }]);

@@ -9,7 +9,7 @@ import { limits } from '../../../core/limits.ts';
 const { perKey } = limits.http.waits;
 const key = { keyId: 'key', projectId: 'project' };
 
-test('a client that disconnects before its request is counted takes nothing of the limit', async () => {
+test('a client that disconnects before its request is counted uses nothing of the limit', async () => {
   const app: App = Fastify();
   onTestFinished(() => app.close());
   app.setErrorHandler(sendError);

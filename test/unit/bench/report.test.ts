@@ -106,7 +106,7 @@ test('the newest published run of each environment is reported, runc first, peer
 });
 
 describe('a comparison of two runs', () => {
-  test('tells for each common target whether the intervals overlap', () => {
+  test('reports for each common target whether the intervals overlap', () => {
     const near = resultsOf([1.07, 1.08]);
     expect(compareResults(winning, near)).toMatchObject([{ id: 'T1', agrees: true }]);
     expect(compareResults(winning, losing)).toMatchObject([{ id: 'T1', agrees: false }]);

@@ -41,7 +41,7 @@ describe('output', () => {
     expect(errors).toContain('a complaint');
   });
 
-  it('tells when a message was read, and when a text, a result and the exit followed', async () => {
+  it('prints when a message was read, and when a text, a result and the exit followed', async () => {
     const startedAt = machineMs();
     const steps = [{ clock: true }, { clockResult: true }, { clockExit: true }];
     const { lines } = await runAgent(script(steps));

@@ -72,7 +72,7 @@ describe('a range', () => {
     expect((await readAll(sha256, { start, end })).equals(content.subarray(start, end))).toBe(true);
   });
 
-  test('without an end goes to the end', async () => {
+  test('without an end extends to the end of the content', async () => {
     expect((await readAll(sha256, { start: 10 })).equals(content.subarray(10))).toBe(true);
   });
 });
