@@ -77,7 +77,7 @@ export const notFound = (resource = 'Resource') =>
   new ApiError('NOT_FOUND', `${resource} not found, or not accessible to this project.`);
 
 /** The session can still be read. */
-export const sessionOver = () =>
+export const sessionEnded = () =>
   new ApiError('NOT_FOUND', 'The session has ended. Open a new one.');
 
 /** The ID stays reserved, because reusing it would lead to the wrong conversation. */

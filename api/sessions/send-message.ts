@@ -4,7 +4,7 @@ import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
 import type { ApiDeps } from '../deps.ts';
-import { sessionOver } from '../errors.ts';
+import { sessionEnded } from '../errors.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { admissionError } from '../runs/admission-error.ts';
@@ -66,7 +66,7 @@ export async function sendMessage(
     deps.notifications.notify(sessionChannel(runId));
     const delivery = await workflows.message(run, messageId);
     if (delivery === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
-      throw sessionOver();
+      throw sessionEnded();
     }
     deps.acceptedIds.add(messageId); // not of a message that was withdrawn
   }
@@ -115,7 +115,7 @@ function logDecision(
 type AcceptedMessage = Extract<StoredMessage, { messageId: string }>;
 
 function acceptedOrThrow(stored: StoredMessage): AcceptedMessage {
-  if (stored.outcome === 'gone') throw sessionOver();
+  if (stored.outcome === 'gone') throw sessionEnded();
   if (stored.outcome !== 'rejected') return stored;
   throw admissionError(stored);
 }

@@ -97,11 +97,11 @@ function afterClosing(state: AgentState, closed: NonNullable<RunFacts['closed']>
     );
   }
   const closing = closedFrame(interactionId, outcome);
-  const isOver = questions.length === 0;
+  const isLastQuestion = questions.length === 0;
   return {
     state: { ...state, questions },
-    frames: isOver ? [closing, statusFrame('working')] : [closing],
-    ...(isOver ? { agentStatus: 'working' } : {}),
+    frames: isLastQuestion ? [closing, statusFrame('working')] : [closing],
+    ...(isLastQuestion ? { agentStatus: 'working' } : {}),
     interactionEvents: [{ kind: 'closed', interactionId, outcome }],
   };
 }

@@ -33,8 +33,9 @@ export async function claimHost(
   let watched: { renewals: number; sinceMs: number } | null = null;
   while (!signal.aborted) {
     try {
-      const isOver = watched !== null && performance.now() - watched.sinceMs >= watchMs;
-      const unchanged = isOver && watched !== null ? watched.renewals : null;
+      const hasWatchedLongEnough =
+        watched !== null && performance.now() - watched.sinceMs >= watchMs;
+      const unchanged = hasWatchedLongEnough && watched !== null ? watched.renewals : null;
       const other = await leases.claim({ ...lease, leaseMs, unchanged });
       if (other === null) {
         const waitedMs = Math.round(performance.now() - from);

@@ -1,7 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { sessionOver } from '../../errors.ts';
+import { sessionEnded } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
@@ -26,11 +26,11 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
   app.patch(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request) => {
     const { params, body } = request;
     const { run } = await loadSession(deps, params, projectOf(request));
-    if (run.endCause !== null) throw sessionOver();
+    if (run.endCause !== null) throw sessionEnded();
     const config = await deps.sessions.changeConfig(run.runId, (known) =>
       patchSessionConfig(known, body),
     );
-    if (config === null) throw sessionOver();
+    if (config === null) throw sessionEnded();
     request.log.info({ runId: run.runId }, 'session_config_changed');
     return {
       data: {
