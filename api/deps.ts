@@ -28,7 +28,7 @@ import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { ApiMetrics } from './metrics.ts';
 
-/** What a readiness check returns. */
+/** The result of a readiness check. */
 export interface DependencyInfo {
   /** Null if the dependency does not report one. */
   version: string | null;

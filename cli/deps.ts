@@ -28,7 +28,7 @@ export interface TemporalIdentities
   read: Temporal['identity'];
 }
 
-/** What the commands need; tests replace it. */
+/** The dependencies of the commands; tests replace them. */
 export interface CliDeps {
   loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;

@@ -21,7 +21,7 @@ export function readDatabaseFiles(url: string): DatabaseFiles {
   return { ca: read('sslrootcert'), cert: read('sslcert'), key: read('sslkey') };
 }
 
-/** What is expected of the files but not true; null if they are valid. */
+/** The expectation that the files do not meet; null if they are valid. */
 export function databaseFilesError(url: string): string | null {
   const named = new URL(url).searchParams;
   const unreadable = ['sslrootcert', 'sslcert', 'sslkey'].find((name) => !canRead(named.get(name)));

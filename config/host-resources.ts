@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { limits } from '../core/limits.ts';
 import { wholeNumber } from './variable-types.ts';
 
-/** What the sandboxes of a host may use. */
+/** The resources that the sandboxes of a host may use. */
 export const hostResourceVariables = {
   HOST_CAPACITY: wholeNumber({ min: 0, max: 10_000 })
     .default(defaultCapacity)

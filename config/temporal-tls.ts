@@ -11,7 +11,7 @@ type TemporalTls = ClientConfigProfile['tls'];
 type Source = NonNullable<TemporalTls>['clientKey'];
 type Variables = Readonly<Record<string, string>>;
 
-/** What is invalid, in terms of its setting; null if all are valid. */
+/** Why a setting is invalid, in terms of its variable; null if all are valid. */
 export function temporalTlsError(tls: TemporalTls, env: Variables): string | null {
   if (tls === undefined || tls.disabled === true) return null;
   const names = {

@@ -3,7 +3,7 @@ import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { StreamSlots } from '../../systems/redis/stream-slots.ts';
 import type { StreamLimiter } from './stream-limiter.ts';
 
-/** What the reconnect times of a key's readers depend on. */
+/** The values that determine the reconnect times of a key's readers. */
 export type ReaderKey = Pick<KeyRecord, 'keyId' | 'rateLimitRpm'>;
 
 /** When readers reconnect after their stream has ended without `finished`. */

@@ -19,7 +19,7 @@ export interface AgentLine {
   facts: RunFacts;
 }
 
-/** What a line says about the run. */
+/** The facts about the run that a line contains. */
 export interface RunFacts extends ControlFacts {
   agentStatus?: AgentStatus;
   /** UUID of a message that the agent has started. */

@@ -1,12 +1,14 @@
 import type { SkippedEntries } from './file-entry.ts';
 
-/** What is stored of a run's working directory, as clients see it. */
+/** The stored state of a run's working directory, as clients see it. */
 export interface StoredFiles extends SkippedEntries {
   /** `partial`: some entries were not stored. `failed`: the final state is not stored. */
   state: 'stored' | 'partial' | 'failed';
 }
 
-/** Null if there was nothing to store. `last` is what the last stored snapshot left out. */
+/**
+ * Null if there was nothing to store. `last` has the entries that the last stored snapshot omitted.
+ */
 export function storedFilesOf(
   last: SkippedEntries | null,
   hasUnstoredFiles: boolean,

@@ -6,13 +6,13 @@ export interface HostThresholds {
   renewMs: number;
   /** It gets no new work. */
   staleMs: number;
-  /** It pauses its sandboxes, */
+  /** It pauses its sandboxes, well before other hosts take over its sessions. */
   fenceMs: number;
-  /** well before other hosts take over its sessions. */
+  /** Other hosts take over its sessions, and its started runs end. */
   lostMs: number;
 }
 
-/** All derived from one value: no setting can let a host continue while another takes over. */
+/** All are derived from one value, so no setting lets a host continue while another takes over. */
 export function hostThresholds(lostMs: number = limits.host.lostMs): HostThresholds {
   const part = lostMs / limits.host.lostMs;
   return {

@@ -5,7 +5,7 @@ import { type JsonObject, objectIn, parseObject, textIn } from '../json.ts';
 import { readUsage } from './answer-usage.ts';
 import type { TokenCounts } from './token-counts.ts';
 
-/** What was read of an answer so far. */
+/** The result of reading an answer so far. */
 export interface Answer {
   /** The model that answered; null if the answer does not name it. */
   model: string | null;

@@ -1,4 +1,4 @@
-// What a run may still spend. A call reserves its maximum cost before it is made, and returns the
+// The rest of a run's budget. A call reserves its maximum cost before it is made, and returns the
 // difference when its cost is known. So parallel calls cannot exceed the budget together.
 
 export interface CallBudget {

@@ -1,4 +1,4 @@
-// What the models cost. All prices are whole numbers of nano-dollars, so that sums are exact.
+// The prices of the models. All of them are whole numbers of nano-dollars, so that sums are exact.
 
 /** In nano-dollars per token. */
 interface TokenRates {

@@ -1,4 +1,4 @@
-/** What one model call used, by kind. Each kind has its own price. */
+/** The tokens and searches of one model call, by kind. Each kind has its own price. */
 export interface TokenCounts {
   /** Neither read from the cache nor written to it. */
   input: number;

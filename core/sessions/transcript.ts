@@ -31,7 +31,7 @@ export interface Transcript {
   changed: string[];
 }
 
-/** What a sandbox starts with. */
+/** A file of the conversation with which a sandbox starts. */
 export interface RestorableTranscript {
   path: string;
   /** The hash of the whole content, in hex. */

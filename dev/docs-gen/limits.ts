@@ -140,7 +140,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   [
     'File tree in a stream',
     `${count(limits.fileTree.maxNodes)} files and directories, ${limits.fileTree.maxDepth} levels, ${bytes(limits.fileTree.maxBytes)} of JSON`,
-    'deeper files are not shown',
+    'files beyond the limit are not shown',
   ],
   [
     'Replay buffer of a run in Redis',

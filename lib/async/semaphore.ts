@@ -12,7 +12,7 @@ export function createSemaphore(atOnce: number): Semaphore {
     free -= 1;
   }
 
-  /** The place passes to the first in the queue, so that no later call overtakes it. */
+  /** The permit passes to the first in the queue, so that no later call overtakes it. */
   function release(): void {
     const next = waiting.shift();
     if (next === undefined) free += 1;

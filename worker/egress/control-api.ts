@@ -9,7 +9,7 @@ export type NextMessage =
   | { kind: 'closed' }
   | { kind: 'none' };
 
-/** What the entry program in the sandbox can request. */
+/** The requests that the entry program in the sandbox can make. */
 export interface ControlHandlers {
   /** Null once it was acknowledged. */
   config(): Promise<SandboxConfig | null>;

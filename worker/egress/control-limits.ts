@@ -18,7 +18,7 @@ export interface ControlLimits {
   hasRoom(bytes: number): boolean;
   /**
    * Counts a body as unread until its response closes, and disconnects a reader that takes too
-   * long. False if there is no room; then nothing is counted.
+   * long. False if the limit of unread bytes is reached; then nothing is counted.
    */
   reserve(response: ServerResponse, bytes: number): boolean;
   /**

@@ -27,7 +27,7 @@ export type ExceededLimit = 'budget_exceeded' | 'too_many_calls';
 export interface CallLimits {
   /** The refusal of a call to a model that the run may not call; null if it may. */
   checkModels(request: ModelRequest): Refusal | null;
-  /** What a call to a permitted model has reserved, or the reason why it is refused. */
+  /** The reservation of a call to a permitted model, or the reason why the call is refused. */
   admit(
     call: UnmeteredCall,
     price: ModelPrice | null,

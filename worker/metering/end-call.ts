@@ -31,9 +31,9 @@ function answeredPrice(model: string | null, at: Date, prices: PriceList): Model
 const writesAfterDeathMs = 60_000;
 
 interface EndedCalls {
-  /** Had an answer before their process died. */
+  /** Calls that had an answer before their process died. */
   answered: LedgerEntry[];
-  /** Count as ended when their process died. */
+  /** Calls that count as ended when their process died. */
   unanswered: LedgerEntry[];
 }
 

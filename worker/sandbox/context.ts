@@ -37,7 +37,7 @@ export interface SandboxContext extends PreparedSandbox {
   exit: ExitWatch;
 }
 
-/** What only the sandbox of a session has. */
+/** The parts that only the sandbox of a session has. */
 export interface SessionContext {
   sessionId: string;
   /** A previous process died between a turn's end and its save. Read when this process attached. */

@@ -32,7 +32,7 @@ export interface SandboxObserver {
   onModelCallRefused(reason: ModelErrorType): void;
 }
 
-/** What the modules of one sandbox use of the process. */
+/** The parts of the process that the modules of one sandbox use. */
 export interface SandboxDeps extends SandboxObserver {
   hostId: string;
   hostModel: HostModel;
@@ -101,7 +101,7 @@ export interface SandboxDeps extends SandboxObserver {
 /** The supervisor adds the lock. */
 export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock'>;
 
-/** What a sandbox may use, and how much of its output this process buffers. */
+/** The resources of a sandbox, and how much of its output this process buffers. */
 interface SupervisorBounds {
   spoolBytes: number;
   unreadableMs: number;

@@ -1,4 +1,4 @@
-// What the workflows are started with. Inputs hold ids and timeouts, never secrets or long text.
+// The inputs of the workflows. They hold ids and timeouts, never secrets or long text.
 
 import type { DeliverWebhookInput } from './activities.ts';
 import type { RunTimeouts } from './run-timeouts.ts';

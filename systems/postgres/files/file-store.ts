@@ -30,7 +30,7 @@ export function createFileStore(pool: Pool) {
     listSeed: (runId: string) => listSeed(pool, runId),
     /** The first of these paths that conflicts with the run's files; null if none does. */
     findPathConflict: (runId: string, paths: string[]) => findPathConflict(pool, runId, paths),
-    /** What a session's next sandbox starts with; null if nothing was stored yet. */
+    /** The files with which a session's next sandbox starts; null if nothing was stored yet. */
     listRespawn: (runId: string) => listRespawn(pool, runId),
   };
 }

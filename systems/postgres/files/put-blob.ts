@@ -20,8 +20,8 @@ export interface BlobId {
 }
 
 /**
- * What new content counts for. Existing content continues to count for the project that stored it
- * first.
+ * The owner of new content: it counts for the project. Existing content continues to count for the
+ * project that stored it first.
  */
 export interface BlobOwner {
   of: { runId: string } | { projectId: string };

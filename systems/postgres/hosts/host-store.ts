@@ -24,7 +24,7 @@ export interface Host {
   report: HostHealth | null;
 }
 
-/** What a host sends with each heartbeat. */
+/** The data that a host sends with each heartbeat. */
 type HostHeartbeat = Pick<Host, 'hostId' | 'name' | 'capacity'> & {
   report?: HostHealth | null;
   /** By default it has a key. */

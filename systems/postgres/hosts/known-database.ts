@@ -5,10 +5,11 @@ import type { CommitsInRedis } from '../../../core/hosts/commits-in-redis.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
 /**
- * What a confirmed heartbeat returned about the database. The worker stores it outside Postgres.
+ * The properties of the database that a confirmed heartbeat returned. The worker stores them
+ * outside Postgres.
  */
 export interface KnownDatabase {
-  /** Copies of a database have the same. */
+  /** Copies of a database have the same ID. */
   databaseId: string;
   /** When Postgres was started. A restart changes it, and so does a failover. */
   serverStartedMs: number;

@@ -12,7 +12,10 @@ import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db } from '../client/pool.ts';
 
-/** What a batch implies about its run. At most one turn: cut a batch after a result. */
+/**
+ * The changes of a run that a batch implies. A batch has at most one turn, so it ends after a
+ * result.
+ */
 interface RunUpdate {
   agentStatus?: AgentStatus;
   turn?: Pick<TurnResult, 'result' | 'structuredOutput' | 'numTurns'>;

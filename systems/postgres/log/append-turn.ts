@@ -3,7 +3,7 @@ import type { TurnEnd } from '../../../core/sessions/chat.ts';
 import type { Db } from '../client/pool.ts';
 import { type Appended, appendFrames, type Batch } from './append-frames.ts';
 
-/** What a batch implies about the messages of a session. */
+/** The changes of a session's messages that a batch implies. */
 export interface ChatUpdate {
   startedMessage?: string;
   turnEnd?: TurnEnd;

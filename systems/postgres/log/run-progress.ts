@@ -2,7 +2,7 @@ import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { AgentStatus, RunStatus } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 
-/** What readers of the log poll; the log is final once `endedAt` is set. */
+/** The progress of a run, which readers of its log poll. The log is final once `endedAt` is set. */
 export interface RunProgress {
   lastSeq: number;
   status: RunStatus;

@@ -3,7 +3,7 @@ import { type StoredFiles, storedFilesOf } from '../../../core/files/stored-file
 import type { Db } from '../client/pool.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 
-/** What a run's row says of its last snapshot. */
+/** The record of the last snapshot in a run's row. */
 export interface SnapshotRecord extends SkippedEntries {
   at: string;
   files: number;

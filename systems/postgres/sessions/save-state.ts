@@ -5,7 +5,7 @@ import { snapshotJson } from '../files/snapshot-json.ts';
 import type { SandboxLease } from '../log/lease.ts';
 import { transcriptJson } from './transcript.ts';
 
-/** What the session's next sandbox starts with. */
+/** The state with which the session's next sandbox starts. */
 export interface SessionState {
   /** When reading it began, by Postgres's clock. */
   at: Date;

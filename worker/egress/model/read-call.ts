@@ -20,7 +20,7 @@ import type { ModelCall } from './upstream-request.ts';
 
 type ReadCall = { outcome: 'read'; call: ModelCall } | RefusedCall;
 
-/** What the calls of a run have in common. */
+/** The properties that all calls of a run share. */
 export interface ReadingContext {
   policy: NetworkPolicy;
   log: RefusalLog;

@@ -12,8 +12,8 @@ const linesMax = 50;
 const flagMaxChars = 100;
 
 /**
- * What is refused to a sandbox: one log line per reason or field, and one per flag. The metric
- * counts every refused call.
+ * Logs refusals to a sandbox: one line per reason or field, and one per flag. The metric counts
+ * every refused call.
  */
 export function createRefusalLog(logger: Pick<Logger, 'info'>): RefusalLog {
   const isNewReason = createNoveltyCheck(linesMax);

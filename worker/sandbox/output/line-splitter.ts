@@ -19,7 +19,7 @@ const newline = 0x0a;
 
 /**
  * Splits at newline bytes and decodes only whole lines, so a character that spans two reads is
- * joined first. Of a longer line, only the bound is kept in memory.
+ * joined first. Only the start of a longer line, up to the bound, is kept in memory.
  */
 export function createLineSplitter(lineMaxBytes: number): LineSplitter {
   let parts: Buffer[] = [];

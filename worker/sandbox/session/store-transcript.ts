@@ -17,7 +17,7 @@ import { openFile, walkWorkspace } from '../workspace/walk.ts';
 
 interface TranscriptSource {
   root: string;
-  /** What the last save has stored. */
+  /** The result of the last save. */
   stored: StoredTranscript[];
   /** Checked between two files. */
   signal: AbortSignal | undefined;

@@ -4,7 +4,7 @@ import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 
-/** What the engine reports about a container that has exited. */
+/** The engine's report about a container that has exited. */
 export type ContainerExit =
   | { kind: 'exited'; exitCode: number | null; oomKilled: boolean }
   | { kind: 'missing' };
@@ -77,7 +77,7 @@ export function watchExit(
 
 /**
  * False also while the engine does not answer. An engine that is busy with the exit answers when it
- * is done, which can take longer than an agent may be silent.
+ * is done, which can take longer than an agent may produce no output.
  */
 export const isKnownToRun = ({ isRunning }: Pick<ExitWatch, 'isRunning'>): Promise<boolean> =>
   isRunning().catch(() => false);

@@ -182,10 +182,10 @@ test('a host that lost the lease receives no message and announces none', async 
   });
 });
 
-/** From an earlier life of the same host too. */
+/** Takes the lease, even from an earlier process of the same host. */
 async function takeLease(): Promise<Lease> {
   const lease = await createFrameStore(database.pool).takeLease(runId, 'h-1', 60_000);
-  if (lease === null) throw new Error('it is not to be had');
+  if (lease === null) throw new Error('the lease is not available');
   return lease;
 }
 

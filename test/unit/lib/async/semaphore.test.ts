@@ -22,7 +22,7 @@ test('runs at most two calls at once, the others in their order', async () => {
   expect(await Promise.all(calls)).toEqual([0, 1, 2, 3]);
 });
 
-test('a failed call frees its place', async () => {
+test('a failed call releases its permit', async () => {
   const { run } = createSemaphore(1);
   const failed = run(() => Promise.reject(new Error('first')));
   const next = run(async () => 'second');
