@@ -49,7 +49,7 @@ export function createLossDetector(deps: LossDetectorDeps): LossDetector {
   let known = readKnown(path);
   const storeKnown = singleFlight(() =>
     writeKnown(path, known).catch((err: unknown) =>
-      logger.warn({ err }, 'known_database_not_stored'),
+      logger.warn({ err }, 'known_database_write_failed'),
     ),
   );
 
@@ -87,7 +87,7 @@ async function lacksCommits(deps: LossDetectorDeps, signal: AbortSignal): Promis
     onFailure: onRedisFailure(logger),
   }).catch(() => null);
   if (commits !== null) return losses.lacksAny(commits);
-  logger.warn({ hostId, hint: notCompared }, 'database_not_compared');
+  logger.warn({ hostId, hint: notCompared }, 'database_comparison_failed');
   return false;
 }
 

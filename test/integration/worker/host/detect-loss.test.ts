@@ -209,7 +209,7 @@ it('a restart of Postgres is accepted with a warning if Redis does not answer in
   readCommits = () => Promise.reject(new Error('Redis is down'));
   host.restartPostgres();
   expect(await host.check()).toBe('no_loss_found');
-  expect(lines.filter((line) => line.includes('"database_not_compared"'))).toHaveLength(1);
+  expect(lines.filter((line) => line.includes('"database_comparison_failed"'))).toHaveLength(1);
   await sendHeartbeats(host);
 });
 
