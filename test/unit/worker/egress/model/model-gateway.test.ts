@@ -204,11 +204,21 @@ test('a run whose bodies occupy all its memory gets a retryable status until one
   const baseUrl = await startModel((_request, response) => void response.end('{}'));
   const { socketPath } = await serveModel(baseUrl);
   const body = Buffer.alloc(modelLimits.bodyMaxBytes, ' ');
-  const unfinished = [1, 2].map(() => {
-    const upload = openRequest({ socketPath, method: 'POST', path: call.path, agent: false });
-    upload.on('error', () => undefined).write(body);
-    return upload;
-  });
+  const unfinished: ReturnType<typeof openRequest>[] = [];
+  /** A polled call that is in progress uses memory, so an upload may be refused. It is repeated. */
+  const upload = (index: number): void => {
+    const request = openRequest({ socketPath, method: 'POST', path: call.path, agent: false });
+    unfinished[index] = request;
+    request
+      .on('error', () => undefined)
+      .on('response', () => {
+        request.destroy();
+        upload(index);
+      });
+    request.write(body);
+  };
+  upload(0);
+  upload(1);
   const status = async () => (await callSocket(socketPath, call)).status;
   await expect.poll(status).toBe(529);
   unfinished[0]?.destroy();
