@@ -18,7 +18,7 @@ import type { Temporal } from '../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../worker/reconciler/deps.ts';
 import { createRetention } from '../worker/reconciler/jobs/retention.ts';
 import { createScheduleSync } from '../worker/reconciler/jobs/sync-schedules.ts';
-import { endRunsIfClosed, workflowClosed } from '../worker/reconciler/runs/end-closed.ts';
+import { endRunsIfClosed } from '../worker/reconciler/runs/end-closed.ts';
 import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
 import { resumePendingWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
 import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
@@ -87,5 +87,5 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
 async function endClosedRuns(deps: ReconcilerDeps, runIds: string[]): Promise<void> {
   const found = await Promise.all(runIds.map((runId) => deps.runs.find(runId)));
   const runs = found.filter((run) => run !== null);
-  await endRunsIfClosed(deps, runs, workflowClosed);
+  await endRunsIfClosed(deps, runs);
 }

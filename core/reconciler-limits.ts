@@ -5,8 +5,12 @@ const hourMs = 60 * minuteMs;
 /** Intervals and limits of the reconciler. */
 export const reconcilerLimits = {
   everyMs: 5 * secondMs,
-  /** After this time a step begins with no further run. A request takes up to 5 s more. */
+  /** After this time a step begins with no further run. */
   stepMaxMs: 10 * secondMs,
+  /** The requests to Temporal that a step has begun by then end within this time. */
+  requestMaxMs: 5 * secondMs,
+  /** The last request ends this long before the lease. */
+  leaseMarginMs: 1 * secondMs,
   /** A dead leader's job is claimed by another worker after this time and one period. */
   leaseMs: 15 * secondMs,
   /** How often a worker tries to claim a job that is due less often. */

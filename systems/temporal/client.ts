@@ -19,7 +19,7 @@ import { ensureSearchAttributes } from './search-attributes.ts';
 import { createRunStarter, type RunStarter } from './start-run.ts';
 import { startWebhook } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
-import { type ListedWorkflow, workflowsSince } from './workflows-since.ts';
+import { type WorkflowsSincePage, workflowsSince } from './workflows-since.ts';
 
 export interface TemporalOptions extends TemporalAddress {
   instance: string;
@@ -43,6 +43,8 @@ export interface Temporal extends RunStarter {
   describe(workflowId: string): Promise<WorkflowState>;
   /** Whether the workflow returned, with all its work done. */
   hasCompleted(workflowId: string): Promise<boolean>;
+  /** Null if the workflow is open or does not exist. */
+  closedAt(workflowId: string): Promise<Date | null>;
   /** How many delivery attempts the workflow has made, or had made when it was terminated. */
   webhookAttempts(workflowId: string): Promise<number>;
   /** Ends a workflow that cannot end itself. A second call changes nothing. */
@@ -54,8 +56,8 @@ export interface Temporal extends RunStarter {
    * ones may be missing.
    */
   closedWorkflows(since: Date, after: Uint8Array | null): Promise<ClosedWorkflowsPage>;
-  /** Open workflows and those started since then, page by page. */
-  workflowsSince(since: Date): AsyncIterable<ListedWorkflow[]>;
+  /** One page of the open workflows and those started since then. */
+  workflowsSince(since: Date, after: Uint8Array | null): Promise<WorkflowsSincePage>;
   ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
   removeSchedule(flowId: string): Promise<void>;
   /** Registers missing search attributes and returns them. */
@@ -110,13 +112,16 @@ export function createTemporal(options: TemporalOptions): Temporal {
     openWorkflows: () => openWorkflows({ client, instance }),
     closedWorkflows: (since, after) =>
       withDeadline(() => closedWorkflows({ client, instance }, { since, after })),
-    workflowsSince: (since) => workflowsSince({ client, instance }, since),
+    workflowsSince: (since, after) =>
+      withDeadline(() => workflowsSince({ client, instance }, { since, after })),
     describe: (workflowId) =>
       orWhenNotFound<WorkflowState>('missing', async () =>
         closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
       ),
     hasCompleted: (workflowId) =>
       orWhenNotFound(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
+    closedAt: (workflowId) =>
+      orWhenNotFound(null, async () => (await describe(workflowId)).closeTime ?? null),
     webhookAttempts: (workflowId) =>
       orWhenNotFound(0, async () => webhookAttempts(await describe(workflowId))),
     terminate: (workflowId, reason) =>

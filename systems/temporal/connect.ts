@@ -4,6 +4,7 @@ import {
   type ConnectionOptions,
   type OperatorService,
 } from '@temporalio/client';
+import { remainingMs } from '../../lib/async/run-until.ts';
 
 export interface TemporalAddress {
   namespace: string;
@@ -14,7 +15,7 @@ export interface TemporalAddress {
 interface TemporalConnection {
   client: Client;
   operator: OperatorService;
-  /** Fails if Temporal does not answer in time. */
+  /** Fails if Temporal does not answer in time, or before the work that calls it has to end. */
   withDeadline<T>(call: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -35,7 +36,10 @@ export function connectTemporal({
     client: new Client({ connection, namespace }),
     operator: connection.operatorService,
     withDeadline(call) {
-      const request = connection.withDeadline(Date.now() + requestTimeoutMs, call);
+      const request = connection.withDeadline(
+        Date.now() + Math.min(requestTimeoutMs, remainingMs()),
+        call,
+      );
       open.add(request);
       return request.finally(() => open.delete(request));
     },

@@ -1,4 +1,6 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { optionalTsToDate, requiredTsToDate } from '@temporalio/common/lib/time.js';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { type MemoRun, runOfMemo } from '../../core/temporal/workflow-memo.ts';
 
@@ -11,40 +13,59 @@ export interface ListedWorkflow {
   run: MemoRun;
 }
 
+export interface WorkflowsSincePage {
+  workflows: ListedWorkflow[];
+  /** Null after the last page. */
+  next: Uint8Array | null;
+}
+
+interface WorkflowsSinceRequest {
+  since: Date;
+  /** `next` of the page before; null for the first page. */
+  after: Uint8Array | null;
+  pageSize?: number;
+}
+
 /** Large pages, because Temporal rate-limits listing. */
 const defaultPageSize = 500;
 
 /**
- * Lists this instance's run and session workflows that are open or were started since then, page by
- * page. Of a workflow that continued as new, only the latest history is listed.
+ * One page of this instance's run and session workflows that are open or were started since then.
+ * Of a workflow that continued as new, only the latest history is listed.
  */
-export async function* workflowsSince(
+export async function workflowsSince(
   { client, instance }: { client: Client; instance: string },
-  since: Date,
-  pageSize = defaultPageSize,
-): AsyncGenerator<ListedWorkflow[]> {
+  { since, after, pageSize = defaultPageSize }: WorkflowsSinceRequest,
+): Promise<WorkflowsSincePage> {
   const query = [
     `TaskQueue = '${runQueue(instance)}'`,
     `WorkflowType in ('runWorkflow', 'sessionWorkflow')`,
     `ExecutionStatus != 'ContinuedAsNew'`,
     `(ExecutionStatus = 'Running' or StartTime >= '${since.toISOString()}')`,
   ].join(' and ');
-  let page: ListedWorkflow[] = [];
-  for await (const info of client.workflow.list({ query, pageSize })) {
-    page.push(toListed(info));
-    if (page.length < pageSize) continue;
-    yield page;
-    page = [];
-  }
-  yield page;
+  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
+    namespace: client.options.namespace,
+    query,
+    pageSize,
+    nextPageToken: after,
+  });
+  const next = nextPageToken.length === 0 ? null : nextPageToken;
+  return { workflows: executions.map(toListed), next };
 }
 
-function toListed({ workflowId, status, startTime, closeTime, memo }: WorkflowExecutionInfo) {
+type Listing = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
+
+function toListed({ execution, startTime, closeTime, memo }: Listing['executions'][number]) {
+  const closedAt = optionalTsToDate(closeTime) ?? null;
+  const fields = Object.entries(memo?.fields ?? {}).map(([name, payload]) => [
+    name,
+    defaultPayloadConverter.fromPayload(payload),
+  ]);
   return {
-    workflowId,
-    isOpen: status.name === 'RUNNING',
-    startedAt: startTime,
-    closedAt: closeTime ?? null,
-    run: runOfMemo(memo),
+    workflowId: execution?.workflowId ?? '',
+    isOpen: closedAt === null,
+    startedAt: requiredTsToDate(startTime, 'startTime'),
+    closedAt,
+    run: runOfMemo(Object.fromEntries(fields)),
   };
 }

@@ -35,6 +35,7 @@ export interface ReconcilerDeps {
     | 'signalHostLost'
     | 'describe'
     | 'hasCompleted'
+    | 'closedAt'
     | 'webhookAttempts'
     | 'terminate'
     | 'workflowsSince'

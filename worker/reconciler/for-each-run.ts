@@ -1,43 +1,52 @@
 import type { Logger } from 'pino';
-import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
+import { stepDeadline } from './step-deadline.ts';
 
 const atOnce = 5;
 
-interface ForEachRunOutcome<R extends Run> {
+interface ForEachRunOptions {
+  logger: Logger;
+  /** The step's own, if it is not given. */
+  deadline?: ReturnType<typeof stepDeadline>;
+}
+
+type RunRef = Pick<Run, 'runId' | 'requestId'>;
+
+interface ForEachRunOutcome<R extends RunRef> {
   failed: R[];
-  /** Not begun within the time limit of a step. These are the last ones. */
+  /** Not processed within the time limit of the step, in the order of the runs. */
   left: R[];
 }
 
 /**
  * Processes a few runs at a time, so that one slow answer does not delay all of them, and begins
- * none after the time limit of a step. The next pass processes the others.
+ * none after the deadline. The next pass processes the others.
  */
-export async function forEachRun<R extends Run>(
+export async function forEachRun<R extends RunRef>(
   runs: R[],
-  logger: Logger,
+  { logger, deadline = stepDeadline() }: ForEachRunOptions,
   work: (run: R) => Promise<void>,
 ): Promise<ForEachRunOutcome<R>> {
   const failed: R[] = [];
-  const left: R[] = [];
+  const left = new Set<R>();
   const waiting = runs.values();
-  const untilMs = performance.now() + limits.reconciler.stepMaxMs;
   async function workThroughQueue(): Promise<void> {
     for (const run of waiting) {
-      if (performance.now() >= untilMs) {
-        left.push(run);
+      if (deadline.isOver()) {
+        left.add(run);
         continue;
       }
       try {
         await work(run);
       } catch (error) {
-        failed.push(run);
+        // The end of the step may have cut its request off.
+        if (deadline.isOver()) left.add(run);
+        else failed.push(run);
         const { runId, requestId } = run;
         logger.warn({ err: error, runId, requestId }, 'reconcile_run_failed');
       }
     }
   }
   await Promise.all(Array.from({ length: atOnce }, workThroughQueue));
-  return { failed, left };
+  return { failed, left: runs.filter((run) => left.has(run)) };
 }

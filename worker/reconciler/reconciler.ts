@@ -52,12 +52,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       await runs.release(everyMs);
       throw error;
     }
-    await take(ofRuns, signal, runs.keep);
+    await take(ofRuns, signal, runs);
   }
 
   /** A worker that may not judge does not renew its lease, so another one soon leads. */
   async function judgeHosts(signal: AbortSignal): Promise<void> {
-    if (mayJudgeHosts(deps) && (await hosts.claim())) await take(ofHosts, signal, hosts.keep);
+    if (mayJudgeHosts(deps) && (await hosts.claim())) await take(ofHosts, signal, hosts);
   }
 
   const passHosts = (signal: AbortSignal) => attempt(['hosts', judgeHosts], signal);
@@ -93,7 +93,7 @@ function runSteps(deps: ReconcilerDeps): Step[] {
     ['signal_messages', () => signalMessages(deps)],
     ['reconcile_restore', restores.reconcile],
     ['resend_stop', createStopResender(deps)],
-    ['find_closed_workflows', createClosedWorkflowFinder(deps, restores)],
+    ['find_closed_workflows', createClosedWorkflowFinder(deps)],
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
     ['resume_webhooks', () => resumePendingWebhooks(deps)],

@@ -17,7 +17,7 @@ export function throttlePerRun(
     const due = runs.filter(
       ({ runId }) => (lastSentAt.get(runId) ?? 0) < at - thresholds.resendEveryMs,
     );
-    await forEachRun(due, logger, async (run) => {
+    await forEachRun(due, { logger }, async (run) => {
       await send(run);
       lastSentAt.set(run.runId, at);
     });

@@ -40,6 +40,8 @@ export function createReconcileStore(pool: Pool) {
     pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
     /** The restore that was not yet compared with Temporal, if any. */
     pendingRestore: () => pendingRestore(pool),
+    /** When the database was restored last; null: never. */
+    lastRestoredAt: () => lastRestoredAt(pool),
     /** The workflows among these that belong to no run. */
     unknownWorkflows: (workflowIds: string[]) => unknownWorkflows(pool, workflowIds),
     /** Returns the ids of the runs that were inserted. */
@@ -194,6 +196,12 @@ async function pendingRestore(db: Db): Promise<PendingRestore | null> {
      having count(*) > 0`,
   );
   return rows[0] ?? null;
+}
+
+async function lastRestoredAt(db: Db): Promise<Date | null> {
+  const text = 'select max(restored_at) as "restoredAt" from restores';
+  const { rows } = await db.query<{ restoredAt: Date | null }>(text);
+  return rows[0]?.restoredAt ?? null;
 }
 
 async function unknownWorkflows(db: Db, workflowIds: string[]): Promise<string[]> {

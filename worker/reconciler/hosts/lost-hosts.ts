@@ -1,6 +1,7 @@
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import { forceEndRun } from '../runs/force-end-run.ts';
+import { stepDeadline } from '../step-deadline.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
 /**
@@ -24,7 +25,9 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   });
 
   return async () => {
-    await forEachRun(await reconcile.runsOnLostHosts(thresholds.hostLostMs), logger, (run) =>
+    const deadline = stepDeadline(1 / 2);
+    const runs = await reconcile.runsOnLostHosts(thresholds.hostLostMs);
+    await forEachRun(runs, { logger, deadline }, (run) =>
       forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );
     await signalSessions(await reconcile.sessionsOnLostHosts(thresholds.hostLostMs));

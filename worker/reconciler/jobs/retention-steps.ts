@@ -6,6 +6,7 @@ import { sleep } from '../../../lib/async/sleep.ts';
 import type { JobName } from '../../../systems/postgres/maintenance/job-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { createJobLease, type JobLease } from '../job-lease.ts';
+import { withStepDeadline } from '../step-deadline.ts';
 import type { Step } from '../steps.ts';
 import { createRetention } from './retention.ts';
 
@@ -40,7 +41,7 @@ async function purgeAll(
 ): Promise<boolean> {
   while (!signal.aborted && (await lease.keep())) {
     const startedAt = performance.now();
-    if (await purge()) return true;
+    if (await withStepDeadline(lease.endMs(), purge)) return true;
     await sleep(performance.now() - startedAt, signal);
   }
   return false;

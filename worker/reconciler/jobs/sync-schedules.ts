@@ -2,13 +2,14 @@ import { limits } from '../../../core/limits.ts';
 import type { UnsyncedSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { createJobLease } from '../job-lease.ts';
+import { stepDeadline } from '../step-deadline.ts';
 
 /**
  * Applies every new, changed or removed schedule to Temporal, and all of them periodically, in case
  * Temporal has lost some. Safe to repeat.
  */
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
-  const { schedulesEveryMs, jobPollMs, stepMaxMs } = limits.reconciler;
+  const { schedulesEveryMs, jobPollMs } = limits.reconciler;
   const lease = createJobLease(deps, 'schedules');
   let claimAt = 0;
 
@@ -37,9 +38,9 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
       await resyncAll();
       claimAt = now + jobPollMs;
     }
-    const untilMs = performance.now() + stepMaxMs;
+    const deadline = stepDeadline();
     for (const unsynced of await deps.schedules.unsynced()) {
-      if (performance.now() >= untilMs) return;
+      if (deadline.isOver()) return;
       await sync(unsynced);
     }
   };

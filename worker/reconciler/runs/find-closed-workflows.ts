@@ -6,15 +6,12 @@
 import { limits } from '../../../core/limits.ts';
 import type { ClosedWorkflowsPage } from '../../../systems/temporal/closed-workflows.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
-import { endRunsIfClosed, workflowClosed } from './end-closed.ts';
+import { stepDeadline } from '../step-deadline.ts';
+import { endRunsIfClosed } from './end-closed.ts';
 
 /** Ends active runs whose workflows were closed since the last pass and have not completed. */
-export function createClosedWorkflowFinder(
-  deps: ReconcilerDeps,
-  { isReconciled }: Pick<RestoreReconciler, 'isReconciled'>,
-): () => Promise<void> {
-  const { closedSinceMs, closedOverlapMs, stepMaxMs } = limits.reconciler;
+export function createClosedWorkflowFinder(deps: ReconcilerDeps): () => Promise<void> {
+  const { closedSinceMs, closedOverlapMs } = limits.reconciler;
   /** All workflows that were closed before have been compared. */
   let comparedUntil = 0;
 
@@ -22,22 +19,20 @@ export function createClosedWorkflowFinder(
     const startedAt = deps.now().getTime();
     const from = Math.max(comparedUntil, startedAt - closedSinceMs);
     const since = new Date(from - closedOverlapMs);
-    const untilMs = performance.now() + stepMaxMs;
+    const deadline = stepDeadline();
     let isComplete = true;
     let next: Uint8Array | null = null;
     do {
       const page: ClosedWorkflowsPage = await deps.temporal.closedWorkflows(since, next);
       isComplete = (await endRunsOf(page.workflowIds)) && isComplete;
       next = page.next;
-    } while (next !== null && performance.now() < untilMs);
+    } while (next !== null && !deadline.isOver());
     if (isComplete && next === null) comparedUntil = startedAt;
   };
 
   async function endRunsOf(workflowIds: string[]): Promise<boolean> {
     if (workflowIds.length === 0) return true;
     const active = await deps.reconcile.activeRunsOf(workflowIds);
-    const runs = active.filter(isReconciled);
-    const unclear = await endRunsIfClosed(deps, runs, workflowClosed);
-    return unclear.length === 0 && runs.length === active.length;
+    return (await endRunsIfClosed(deps, active)).length === 0;
   }
 }

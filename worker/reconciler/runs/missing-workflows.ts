@@ -69,7 +69,7 @@ export function createMissingWorkflows(deps: ReconcilerDeps): MissingWorkflows {
       const lost = isHeld || isRaised ? missing.filter(isAccepted) : missing;
       await forEachRun(
         lost.map(({ run }) => run),
-        logger,
+        deps,
         (run) => forceEndRun(deps, run, lostWorkflow),
       );
     },

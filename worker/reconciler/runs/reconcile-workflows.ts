@@ -2,33 +2,40 @@ import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
-import { workflowClosed } from './end-closed.ts';
-import { forceEndRun } from './force-end-run.ts';
+import { stepDeadline } from '../step-deadline.ts';
+import { endClosedRun } from './end-closed.ts';
 import { createMissingWorkflows, type DescribedRun } from './missing-workflows.ts';
 
 const atOnce = 100;
 
 /**
- * Describes the workflow of each live run, one page per pass. An operator closed a workflow that is
+ * Describes the workflow of each live run, one page per pass; after a restore as many pages as the
+ * time limit permits, because many runs may have ended. An operator closed a workflow that is
  * closed while its run is live. Temporal has lost a workflow that is missing. Neither run is
  * started again.
  */
 export function createWorkflowReconciler(
   deps: ReconcilerDeps,
-  { isReconciled }: Pick<RestoreReconciler, 'isReconciled'>,
+  { isPending }: Pick<RestoreReconciler, 'isPending'>,
 ): () => Promise<void> {
   const missing = createMissingWorkflows(deps);
   let after: string | undefined;
-  return async () => {
+
+  async function reconcilePage(): Promise<void> {
     if (after === undefined) missing.beginSweep();
     const page = await deps.reconcile.activeRuns(atOnce, after);
-    const { described, left } = await describeAll(deps, page.filter(isReconciled));
+    const { described, left } = await describeAll(deps, page);
     const last = left === undefined ? page.at(-1) : page[page.indexOf(left) - 1];
     const isLastPage = left === undefined && page.length < atOnce;
     after = isLastPage ? undefined : (last?.runId ?? after);
-    await endClosed(deps, described);
     await missing.endRuns(described);
     if (isLastPage) await missing.finishSweep();
+  }
+
+  return async () => {
+    const deadline = stepDeadline(1 / 2);
+    do await reconcilePage();
+    while (isPending() && after !== undefined && !deadline.isOver());
   };
 }
 
@@ -41,19 +48,17 @@ interface DescribedPage {
   left: Run | undefined;
 }
 
+/** Leaves most of the time for the runs of the page whose workflows are missing. */
 async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<DescribedPage> {
   const described: DescribedRun[] = [];
-  const { left } = await forEachRun(runs, deps.logger, async (run) => {
+  const deadline = stepDeadline(1 / 4);
+  const { left } = await forEachRun(runs, { logger: deps.logger, deadline }, async (run) => {
     const workflow = await deps.temporal.describe(run.workflowId);
     described.push({ run, workflow });
     if (workflow === 'running') await endOverdue(deps, run);
+    if (workflow === 'closed') await endClosedRun(deps, run);
   });
   return { described, left: left[0] };
-}
-
-async function endClosed(deps: ReconcilerDeps, described: DescribedRun[]): Promise<void> {
-  const closed = described.flatMap(({ run, workflow }) => (workflow === 'closed' ? [run] : []));
-  await forEachRun(closed, deps.logger, (run) => forceEndRun(deps, run, workflowClosed));
 }
 
 /** A session has no time limit. Its turns have one. */

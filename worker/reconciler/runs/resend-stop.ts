@@ -2,6 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
+import { stepDeadline } from '../step-deadline.ts';
 import { forceEndRun } from './force-end-run.ts';
 
 /**
@@ -20,16 +21,16 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   return async () => {
-    await forEachRun(await reconcile.unfinishedStops(thresholds.stuckMs), logger, (run) =>
-      endStuck(deps, run),
-    );
+    const deadline = stepDeadline(1 / 2);
+    const stuck = await reconcile.unfinishedStops(thresholds.stuckMs);
+    await forEachRun(stuck, { logger, deadline }, (run) => endStuck(deps, run));
     const waiting = await reconcile.unfinishedStops(thresholds.resendAfterMs);
     sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
     const due = deps.now().getTime() - thresholds.resendEveryMs;
     const unanswered = waiting.filter(
       (run) => run.workflowStartedAt !== null && (sentAt.get(run.runId) ?? 0) < due,
     );
-    await forEachRun(unanswered, logger, resend);
+    await forEachRun(unanswered, { logger }, resend);
   };
 }
 

@@ -10,7 +10,7 @@ import { forEachRun } from '../for-each-run.ts';
  */
 export async function resumePendingWebhooks(deps: ReconcilerDeps): Promise<void> {
   const pending = await deps.reconcile.pendingWebhooks(deps.thresholds.webhookMs);
-  await forEachRun(pending, deps.logger, (run) =>
+  await forEachRun(pending, deps, (run) =>
     run.redelivery === null ? resumeWebhook(deps, run) : startRedelivery(deps, run, run.redelivery),
   );
 }

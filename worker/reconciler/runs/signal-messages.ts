@@ -1,5 +1,5 @@
-import { limits } from '../../../core/limits.ts';
 import type { ReconcilerDeps } from '../deps.ts';
+import { stepDeadline } from '../step-deadline.ts';
 
 /**
  * Signals stored messages that the API could not signal, or could not mark as signalled. The
@@ -7,9 +7,9 @@ import type { ReconcilerDeps } from '../deps.ts';
  */
 export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
   const { messages, temporal, logger, thresholds } = deps;
-  const untilMs = performance.now() + limits.reconciler.stepMaxMs;
+  const deadline = stepDeadline();
   for (const { run, messageId } of await messages.unsignalled(thresholds.unstartedMs)) {
-    if (performance.now() >= untilMs) return;
+    if (deadline.isOver()) return;
     const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);

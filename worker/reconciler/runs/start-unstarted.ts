@@ -8,7 +8,7 @@ import { forEachRun } from '../for-each-run.ts';
  */
 export async function startUnstarted(deps: ReconcilerDeps): Promise<void> {
   const { reconcile, temporal, runs, logger, thresholds } = deps;
-  await forEachRun(await reconcile.unstarted(thresholds.unstartedMs), logger, async (run) => {
+  await forEachRun(await reconcile.unstarted(thresholds.unstartedMs), deps, async (run) => {
     const outcome = await temporal.startRun(run);
     failpoint('reconcile.started');
     await runs.markWorkflowStarted(run.runId);

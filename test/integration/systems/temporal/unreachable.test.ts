@@ -1,6 +1,9 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../../../dev/stack/ports.ts';
+import { runUntil } from '../../../../lib/async/run-until.ts';
 import { createTemporal, type Temporal } from '../../../../systems/temporal/client.ts';
+import { openTcpHoldProxy } from '../../../faults/support/tcp-hold-proxy.ts';
+import { stackEnv } from '../../../support/stack-env.ts';
 import { forwardTemporal, type TemporalForward } from './forward-temporal.ts';
 
 let temporal: Temporal;
@@ -32,3 +35,20 @@ it('reports each loss and return of the server', async () => {
   proxy = await forwardTemporal(port);
   await expect.poll(answers, slowPoll).toBe(true);
 }, 120_000);
+
+it('ends a request before the work that makes it has to end', async () => {
+  const silent = await openTcpHoldProxy(`tcp://${stackEnv.temporalAddress}`);
+  onTestFinished(() => silent.close());
+  const address = new URL(silent.url).host;
+  temporal = createTemporal({ namespace: 'default', connection: { address }, instance: 'silent' });
+  await temporal.check();
+  silent.blockAll();
+  const ended: string[] = [];
+  const request = (name: string) =>
+    temporal.describe('run/none').catch(() => void ended.push(name));
+  await Promise.all([
+    request('unlimited'),
+    runUntil(performance.now() + 500, () => request('limited')),
+  ]);
+  expect(ended).toEqual(['limited', 'unlimited']);
+}, 60_000);

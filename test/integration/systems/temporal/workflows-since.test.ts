@@ -1,19 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../../core/runs/run.ts';
-import { workflowsSince } from '../../../../systems/temporal/workflows-since.ts';
+import {
+  type ListedWorkflow,
+  type WorkflowsSincePage,
+  workflowsSince,
+} from '../../../../systems/temporal/workflows-since.ts';
 import { fakeRun } from '../../../support/fake-run.ts';
 import { useTemporal } from './use-temporal.ts';
 
 const { fixture, temporal, newRun } = useTemporal();
 
 describe('listing workflows since a time', () => {
-  async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
-    const read: T[] = [];
-    for await (const page of pages) read.push(page);
-    return read;
+  async function all(
+    read: (after: Uint8Array | null) => Promise<WorkflowsSincePage>,
+  ): Promise<ListedWorkflow[][]> {
+    const pages: ListedWorkflow[][] = [];
+    let after: Uint8Array | null = null;
+    do {
+      const page: WorkflowsSincePage = await read(after);
+      pages.push(page.workflows);
+      after = page.next;
+    } while (after !== null);
+    return pages;
   }
-  const seen = async (since: Date) => (await all(temporal.workflowsSince(since))).flat();
+  const seen = async (since: Date) =>
+    (await all((after) => temporal.workflowsSince(since, after))).flat();
 
   it('returns open and closed workflows with their runs, and none closed before', async () => {
     const [before, over, open] = [newRun(fakeRun()), newRun(fakeRun()), newRun(fakeRun())];
@@ -44,7 +56,8 @@ describe('listing workflows since a time', () => {
     const runs = Array.from({ length: 5 }, () => newRun(fakeRun()));
     for (const run of runs) await temporal.startRun(run);
     const { client, instance } = fixture;
-    const pages = () => all(workflowsSince({ client, instance }, since, 2));
+    const pages = () =>
+      all((after) => workflowsSince({ client, instance }, { since, after, pageSize: 2 }));
     const found = async () =>
       (await pages())
         .flat()

@@ -40,6 +40,8 @@ export function createReconcilerFixture(database: TestDatabase) {
   const calls: string[] = [];
   const clock = { now: Date.now() };
   const workflows = new Map<string, WorkflowState>();
+  /** When closed workflows were closed; without a time: long ago. */
+  const closedAt = new Map<string, Date>();
   /** Run information in the inputs of the workflows. */
   const memos = new Map<string, MemoRun>();
   const sandboxes: (SandboxRef & { hostId: string })[] = [];
@@ -81,15 +83,17 @@ export function createReconcilerFixture(database: TestDatabase) {
       calls.push(`terminate ${workflowId}`);
       workflows.set(workflowId, 'closed');
     },
-    async *workflowsSince() {
-      yield [...workflows].map(([workflowId, state]) => ({
+    closedAt: async (workflowId) => closedAt.get(workflowId) ?? new Date(0),
+    workflowsSince: async () => ({
+      workflows: [...workflows].map(([workflowId, state]) => ({
         workflowId,
         isOpen: state === 'running',
         startedAt: new Date(clock.now),
         closedAt: state === 'running' ? null : new Date(clock.now),
         run: memos.get(workflowId) ?? unknownRun(),
-      }));
-    },
+      })),
+      next: null,
+    }),
     closedWorkflows: async () => ({
       workflowIds: [...workflows].flatMap(([id, state]) => (state === 'closed' ? [id] : [])),
       next: null,
@@ -147,6 +151,7 @@ export function createReconcilerFixture(database: TestDatabase) {
     hosts: createHostStore(pool),
     calls,
     workflows,
+    closedAt,
     memos,
     sandboxes,
     server,

@@ -154,8 +154,8 @@ describe('many active runs', () => {
       return 'running';
     };
     await fixture.reconciler.pass();
-    expect(queries).toHaveLength(5);
-    await fixture.reconciler.pass();
+    expect(queries).toHaveLength(2);
+    for (let pass = 0; pass < 3; pass += 1) await fixture.reconciler.pass();
     expect(new Set(queries).size).toBe(7);
     expect(queries).toHaveLength(7);
   });

@@ -15,7 +15,7 @@ test.each([
   [2_000, 5],
 ])('begins no run after 10 s, if each takes %i ms, and returns the others', async (ms, count) => {
   const begun: string[] = [];
-  const { failed, left } = await forEachRun(runs, logger, async ({ runId }) => {
+  const { failed, left } = await forEachRun(runs, { logger }, async ({ runId }) => {
     begun.push(runId);
     vi.advanceTimersByTime(ms);
   });
@@ -26,7 +26,7 @@ test.each([
 
 test('processes the runs after a failed one, and returns it', async () => {
   const begun: string[] = [];
-  const { failed, left } = await forEachRun(runs, logger, async ({ runId }) => {
+  const { failed, left } = await forEachRun(runs, { logger }, async ({ runId }) => {
     begun.push(runId);
     if (runId === 'run-1') throw new Error('refused');
   });

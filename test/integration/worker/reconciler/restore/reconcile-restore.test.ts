@@ -69,23 +69,28 @@ it('ends a session that has ended meanwhile as such, also if the first query fai
     if (id === failedFirst.workflowId) throw new Error('not now');
     return describe(id);
   };
-  await restored(61_000);
+  await restored(90_000);
   await fixture.reconciler.pass();
   expect(await fixture.read(compared)).toMatchObject(endedMeanwhile);
   expect((await fixture.read(failedFirst)).endedAt).toBeNull();
   // A known run does not delay requests: a repeated trigger finds it.
   expect(await isSettled()).toBe(true);
-  // The reconciler must not treat it as lost: only the comparison determines its end.
-  let calls = 0;
-  fixture.deps.temporal.describe = async (id) => {
-    calls += 1;
-    if (calls === 1) throw new Error('not now');
-    return describe(id);
-  };
-  await fixture.reconciler.pass();
-  expect((await fixture.read(failedFirst)).endedAt).toBeNull();
+  fixture.deps.temporal.describe = describe;
   await fixture.reconciler.pass();
   expect(await fixture.read(failedFirst)).toMatchObject(endedMeanwhile);
+});
+
+it('ends a session whose workflow was terminated after the restore as terminated', async () => {
+  const { pool } = database;
+  const [before, after] = [await endedSession(), await endedSession()];
+  await restored();
+  const { rows } = await pool.query<{ at: Date }>('select max(restored_at) as at from restores');
+  const at = rows[0]?.at.getTime() ?? 0;
+  fixture.closedAt.set(before.workflowId, new Date(at)).set(after.workflowId, new Date(at + 1));
+  await fixture.reconciler.pass();
+  expect(await fixture.read(before)).toMatchObject(endedMeanwhile);
+  expect(await fixture.read(after)).toMatchObject({ endCause: 'terminated_by_operator' });
+  expect(await isSettled()).toBe(false);
 });
 
 it('logs the comparison once, when it admits all requests', async () => {
@@ -93,7 +98,7 @@ it('logs the comparison once, when it admits all requests', async () => {
   await restored();
   await fixture.reconciler.pass();
   expect([await isSettled(), compared()]).toEqual([false, []]);
-  const text = `update restores set restored_at = restored_at - interval '61 s'`;
+  const text = `update restores set restored_at = restored_at - interval '90 s'`;
   await database.pool.query(text);
   for (let pass = 0; pass < 2; pass += 1) await fixture.reconciler.pass();
   expect([await isSettled(), compared().length]).toEqual([true, 1]);
@@ -111,7 +116,7 @@ it('keeps the cause that a run in the backup was about to end for', async () => 
 it('terminates the workflows of runs missing in the backup, and repeats it for a minute', async () => {
   const known = await fixture.started(await scenario.run());
   fixture.workflows.set('run/unknown', 'running');
-  await restored(61_000);
+  await restored(90_000);
   await fixture.reconciler.pass();
   expect(fixture.calls.filter((line) => line.startsWith('terminate'))).toEqual([
     'terminate run/unknown',
@@ -134,7 +139,7 @@ it('imports a run missing in the backup as ended, after its workflow has ended',
   fixture.workflows.set('run/of-a-lost-flow', 'closed').set('run/silent', 'closed');
   for (const runId of [running, over]) fixture.memos.set(`run/${runId}`, { ...about, runId });
   fixture.memos.set('run/of-a-lost-flow', strange);
-  await restored(61_000);
+  await restored(90_000);
   await fixture.reconciler.pass();
   expect(fixture.calls).toContain(`terminate run/${running}`);
   expect(fixture.calls).not.toContain(`terminate run/${over}`);
@@ -153,7 +158,7 @@ it('does not import a run whose workflow could not be terminated', async () => {
     ...{ runId, flowId: flow.flowId, projectId, triggerType: 'api', timeoutSeconds: 60 },
   });
   fixture.deps.temporal.terminate = () => Promise.reject(new Error('not now'));
-  await restored(61_000);
+  await restored(90_000);
   await fixture.reconciler.pass();
   expect(await fixture.runs.find(runId)).toBeNull();
   expect(await isSettled()).toBe(false);
