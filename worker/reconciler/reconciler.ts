@@ -1,8 +1,8 @@
 // Every worker compares Postgres, Temporal and Docker in both directions. This does not rely on
 // workflows, because it repairs broken ones. A job that covers all hosts has one leader at a time;
 // see job-lease.ts. Steps for a host's engine run in its own worker. Hosts are judged in a loop
-// apart, and the retention has one as well, so that no lost host waits for slow requests or large
-// deletes. Every step is safe to repeat.
+// apart, and so are closed workflows found and is the retention applied, so that neither waits for
+// slow requests or large deletes. Every step is safe to repeat.
 
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -11,7 +11,7 @@ import { createHostDrainer } from './hosts/drain-hosts.ts';
 import { createLostHostHandler, mayJudgeHosts } from './hosts/lost-hosts.ts';
 import { createUnstartedMover } from './hosts/move-unstarted.ts';
 import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
-import { createJobLease } from './job-lease.ts';
+import { createJobLease, type JobLease } from './job-lease.ts';
 import { createRetentionSteps } from './jobs/retention-steps.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
 import { createRestoreReconciler } from './restore/reconcile-restore.ts';
@@ -34,8 +34,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const { everyMs } = deps.thresholds;
   const { attempt, take } = createStepTaker(deps);
   const runs = createJobLease(deps, 'runs', everyMs);
+  const closed = createJobLease(deps, 'closed_workflows', everyMs);
   const hosts = createJobLease(deps, 'hosts', everyMs);
   const ofRuns = runSteps(deps);
+  const ofClosed: Step[] = [['find_closed_workflows', createClosedWorkflowFinder(deps)]];
   const ofHosts: Step[] = [['lost_hosts', createLostHostHandler(deps)]];
   const ofRetention = createRetentionSteps(deps);
   const local: Step[] = [
@@ -44,15 +46,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   ];
 
   /** A leader that does not reach Temporal leaves the job to another worker. */
-  async function reconcileRuns(signal: AbortSignal): Promise<void> {
-    if (!(await runs.claim())) return;
+  async function lead(lease: JobLease, steps: Step[], signal: AbortSignal): Promise<void> {
+    if (!(await lease.claim())) return;
     try {
       await deps.temporal.check();
     } catch (error) {
-      await runs.release(everyMs);
+      await lease.release(everyMs);
       throw error;
     }
-    await take(ofRuns, signal, runs);
+    await take(steps, signal, lease);
   }
 
   /** A worker that may not judge does not renew its lease, so another one soon leads. */
@@ -61,22 +63,26 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   const passHosts = (signal: AbortSignal) => attempt(['hosts', judgeHosts], signal);
+  const passClosed = (signal: AbortSignal) =>
+    attempt(['closed_workflows', (until) => lead(closed, ofClosed, until)], signal);
   async function passRuns(signal: AbortSignal): Promise<void> {
-    await attempt(['runs', reconcileRuns], signal);
+    await attempt(['runs', (until) => lead(runs, ofRuns, until)], signal);
     await take(local, signal);
   }
   const applyRetention = (signal: AbortSignal) => take(ofRetention, signal);
   const releaseAll = async (): Promise<void> =>
-    void (await Promise.all([runs.release(0), hosts.release(0)]));
+    void (await Promise.all([runs, closed, hosts].map((lease) => lease.release(0))));
 
   return {
     async pass() {
       await passHosts(neverStopped);
       await passRuns(neverStopped);
+      await passClosed(neverStopped);
     },
     async run(signal) {
       await Promise.all([
         repeat(passHosts, everyMs, signal),
+        repeat(passClosed, everyMs, signal),
         repeat(passRuns, everyMs, signal),
         repeat(applyRetention, limits.reconciler.jobPollMs, signal),
       ]);
@@ -93,7 +99,6 @@ function runSteps(deps: ReconcilerDeps): Step[] {
     ['signal_messages', () => signalMessages(deps)],
     ['reconcile_restore', restores.reconcile],
     ['resend_stop', createStopResender(deps)],
-    ['find_closed_workflows', createClosedWorkflowFinder(deps)],
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
     ['resume_webhooks', () => resumePendingWebhooks(deps)],

@@ -4,6 +4,7 @@ import type { Db, Pool } from '../client/pool.ts';
 export type JobName =
   | 'hosts'
   | 'runs'
+  | 'closed_workflows'
   | 'slots'
   | 'schedules'
   | 'retention'

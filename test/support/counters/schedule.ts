@@ -22,7 +22,7 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'select db_clock() as now', // of the host's health
     'select … from projects where id = $1', // the project's model, read again after some seconds
     // Jobs with a loop apart, and jobs that are due less often than a pass is made.
-    ...['hosts', 'schedules', 'retention', 'blobs', 'stored_bytes'].map(
+    ...['closed_workflows', 'hosts', 'schedules', 'retention', 'blobs', 'stored_bytes'].map(
       (job) => `insert into reconciler_jobs as j (name, leader, free_at) values ('${job}'`,
     ),
     'update reconciler_jobs set leader = null',

@@ -112,6 +112,23 @@ function createStall() {
   };
 }
 
+it('finds a closed workflow while another step takes long', async () => {
+  const run = await fixture.started(await scenario.run());
+  const stall = createStall();
+  fixture.deps.messages.unsignalled = async () => {
+    await stall.call();
+    return [];
+  };
+  const stopping = new AbortController();
+  const running = fixture.reconciler.run(stopping.signal);
+  await stall.begun;
+  fixture.workflows.set(run.workflowId, 'closed');
+  await expect.poll(async () => (await fixture.read(run)).endedAt).not.toBeNull();
+  stopping.abort();
+  stall.end();
+  await running;
+});
+
 async function expectHostLostDuring(stall: ReturnType<typeof createStall>) {
   const { hostFallsSilent, endedAt } = await runOnHost();
   const stopping = new AbortController();

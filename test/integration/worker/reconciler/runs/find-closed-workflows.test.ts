@@ -1,30 +1,15 @@
 import { expect, it } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
+import { openSessions } from '../open-sessions.ts';
 import { setupReconciler } from '../setup-reconciler.ts';
 
 const { database, scenario, fixture } = setupReconciler();
 
 /** Open sessions that are asleep. Returns the one with the highest ID, which a sweep meets last. */
-async function openSessions(count: number): Promise<Run> {
-  const { flow, projectId } = scenario;
-  const { rows } = await database.pool.query<{ runId: string; workflowId: string }>(
-    `with opened as (
-       insert into runs (id, flow_id, project_id, session_id, trigger_type, prompt, key_name,
-         key_created_by, timeout_seconds, workflow_id, workflow_started_at, started_at, status)
-       select gen_random_uuid(), $1, $2, 's-' || n, 'api', '', 'ci', 'ana', 60, 'session/' || n,
-         db_clock(), db_clock(), 'sleep'
-       from generate_series(1, $3::integer) n
-       returning id, session_id, workflow_id
-     ),
-     logs as (insert into run_logs (run_id) select id from opened),
-     bound as (
-       insert into sessions (run_id, flow_id, session_id) select id, $1, session_id from opened
-     )
-     select id as "runId", workflow_id as "workflowId" from opened order by id`,
-    [flow.flowId, projectId, count],
-  );
-  for (const { workflowId } of rows) fixture.workflows.set(workflowId, 'running');
-  const last = await fixture.runs.find(rows.at(-1)?.runId ?? '');
+async function openRunning(count: number): Promise<Run> {
+  const sessions = await openSessions(database, scenario, count);
+  for (const { workflowId } of sessions) fixture.workflows.set(workflowId, 'running');
+  const last = await fixture.runs.find(sessions.at(-1)?.runId ?? '');
   if (last === null) throw new Error('no session was opened');
   return last;
 }
@@ -48,7 +33,7 @@ const list = (workflowIds: string[]) => {
 };
 
 it('ends a terminated session among 10 000 at the next pass, with 102 requests', async () => {
-  const session = await openSessions(10_000);
+  const session = await openRunning(10_000);
   await fixture.reconciler.pass();
   fixture.workflows.set(session.workflowId, 'closed');
   const requests = countRequests();
@@ -74,7 +59,7 @@ it('ends no run whose workflow is listed and missing, if many are missing', asyn
 });
 
 it('ends runs of every page of the list', async () => {
-  const session = await openSessions(200);
+  const session = await openRunning(200);
   fixture.workflows.set(session.workflowId, 'closed');
   fixture.deps.temporal.closedWorkflows = async (_, after) =>
     after === null
