@@ -1,6 +1,14 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 import { before } from './before-now.ts';
+import { purgeTogether, type Unpurged } from './purge-together.ts';
+
+interface BlobPurge {
+  retentionMs: number;
+  /** The last blob that was checked before. */
+  after: string;
+  unpurged: Unpurged;
+}
 
 interface BlobBatch {
   removed: number;
@@ -27,8 +35,7 @@ interface CheckedBlob {
 
 export async function removeBlobs(
   db: Db,
-  retentionMs: number,
-  after: string,
+  { retentionMs, after, unpurged }: BlobPurge,
 ): Promise<BlobBatch | null> {
   const { rows } = await db.query<CheckedBlob>(
     `select encode(b.sha256, 'hex') as sha256, b.size, ${isCollectable} as "isUnreferenced"
@@ -39,8 +46,11 @@ export async function removeBlobs(
   const batch = firstBatch(rows);
   const last = batch.at(-1)?.sha256;
   if (last === undefined) return null;
-  const unreferenced = batch.filter(({ isUnreferenced }) => isUnreferenced);
-  return { removed: await removeUnreferenced(db, retentionMs, unreferenced), last };
+  const unreferenced = batch.flatMap((blob) => (blob.isUnreferenced ? [blob.sha256] : []));
+  const removed = await purgeTogether(unreferenced, unpurged, (due) =>
+    removeUnreferenced(db, retentionMs, due),
+  );
+  return { removed, last };
 }
 
 /** The first blobs that are deleted together, at least one. */
@@ -54,12 +64,7 @@ function firstBatch(blobs: CheckedBlob[]): CheckedBlob[] {
 }
 
 /** Skips blobs that another transaction uses, so that the two cannot deadlock. */
-async function removeUnreferenced(
-  db: Db,
-  retentionMs: number,
-  blobs: CheckedBlob[],
-): Promise<number> {
-  if (blobs.length === 0) return 0;
+async function removeUnreferenced(db: Db, retentionMs: number, sha256s: string[]): Promise<number> {
   const { rows } = await db.query<{ removed: number }>(
     `with locked as (
        select sha256 from blobs b where b.sha256 = any($2::bytea[]) and ${isCollectable}
@@ -75,7 +80,7 @@ async function removeUnreferenced(
        where project_id is not null group by project_id, kind
      )
      select count(*) as removed from removed`,
-    [retentionMs, blobs.map(({ sha256 }) => Buffer.from(sha256, 'hex'))],
+    [retentionMs, sha256s.map((sha256) => Buffer.from(sha256, 'hex'))],
   );
   return rows[0]?.removed ?? 0;
 }

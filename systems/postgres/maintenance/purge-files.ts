@@ -2,6 +2,13 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
+import { purgeTogether, type Unpurged } from './purge-together.ts';
+
+interface FilePurge {
+  of: 'run' | 'session';
+  retentionMs: number;
+  unpurged: Unpurged;
+}
 
 /**
  * Deletes the files of the runs or sessions that ended first, with their transcripts: of up to
@@ -10,8 +17,7 @@ import { before } from './before-now.ts';
  */
 export async function purgeFilesOfOldest(
   pool: Pool,
-  retentionMs: number,
-  of: 'run' | 'session',
+  { of, retentionMs, unpurged }: FilePurge,
 ): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
   const { rows } = await pool.query<{ id: string }>(
@@ -28,16 +34,16 @@ export async function purgeFilesOfOldest(
          ) as files
          from runs r
          where ended_at is not null and files_purged_at is null and ${kind}
-           and ended_at < ${before('$1')}
+           and ended_at < ${before('$1')} and id <> all($4::uuid[])
          order by ended_at limit $2
        ) due
        window by_end as (order by ended_at, id)
      ) counted
      where n = 1 or files <= $3`,
-    [retentionMs, limits.retention.batchRuns, limits.retention.batchFiles],
+    [retentionMs, limits.retention.batchRuns, limits.retention.batchFiles, [...unpurged.keys()]],
   );
   const ids = rows.map(({ id }) => id);
-  return ids.length === 0 ? 0 : removeFiles(pool, ids);
+  return purgeTogether(ids, unpurged, (due) => removeFiles(pool, due));
 }
 
 /**

@@ -4,13 +4,15 @@ import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
 import { removeBlobs } from './purge-blobs.ts';
 import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
+import { purgeLogs, removeFrames } from './purge-logs.ts';
+import { purgeTogether, type Unpurged } from './purge-together.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
 /**
  * Deletes what retention no longer covers, the oldest first and a bounded number per call. Apart
- * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Safe to
- * repeat.
+ * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Skips the
+ * `unpurged` runs or blobs, and adds those that cannot be purged. Safe to repeat.
  */
 export function createRetentionStore(pool: Pool) {
   return {
@@ -19,11 +21,14 @@ export function createRetentionStore(pool: Pool) {
      * Part of the logs of some ended runs, and of their messages; with the last part also their
      * questions.
      */
-    logs: (retentionMs: number) => purgeLogs(pool, retentionMs),
+    logs: (retentionMs: number, unpurged: Unpurged = new Map()) =>
+      purgeLogs(pool, retentionMs, unpurged),
     /** The stored files and the input files of some ended runs. */
-    runFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'run'),
+    runFiles: (retentionMs: number, unpurged: Unpurged = new Map()) =>
+      purgeFilesOfOldest(pool, { of: 'run', retentionMs, unpurged }),
     /** The same for a session, with its transcripts. */
-    sessionFiles: (retentionMs: number) => purgeFilesOfOldest(pool, retentionMs, 'session'),
+    sessionFiles: (retentionMs: number, unpurged: Unpurged = new Map()) =>
+      purgeFilesOfOldest(pool, { of: 'session', retentionMs, unpurged }),
     /** Of messages whose turn has ended. */
     messageFiles: () => purgeMessageFiles(pool),
     /** Versions of flow files that no active run needs. */
@@ -35,12 +40,14 @@ export function createRetentionStore(pool: Pool) {
     /** Changes of what projects store: adds them to the sums. */
     storedBytes: () => foldStoredBytes(pool),
     /** One deleted run with all its rows, once no client can ask for it. */
-    tombstone: (retentionMs: number) => purgeTombstone(pool, retentionMs),
+    tombstone: (retentionMs: number, unpurged: Unpurged = new Map()) =>
+      purgeTombstone(pool, retentionMs, unpurged),
     /**
      * Deletes unreferenced blobs among the next ones; null after the last blob. A statement deletes
      * a bounded number of bytes.
      */
-    removeBlobs: (retentionMs: number, after: string) => removeBlobs(pool, retentionMs, after),
+    removeBlobs: (retentionMs: number, after: string, unpurged: Unpurged = new Map()) =>
+      removeBlobs(pool, { retentionMs, after, unpurged }),
   };
 }
 
@@ -53,66 +60,6 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
        for update skip locked
      )`,
     [limits.retention.batchRows],
-  );
-  return rowCount ?? 0;
-}
-
-async function purgeLogs(db: Db, retentionMs: number): Promise<number> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from runs
-     where ended_at is not null and log_purged_at is null and ended_at < ${before('$1')}
-     order by ended_at limit $2`,
-    [retentionMs, limits.retention.batchRuns],
-  );
-  if (rows.length === 0) return 0;
-  const ids = rows.map(({ id }) => id);
-  return (await removeFrames(db, ids)) || (await removeMessages(db, ids)) || markPurged(db, ids);
-}
-
-async function removeFrames(db: Db, runIds: string[]): Promise<number> {
-  const { rows } = await db.query<{ deleted: number }>(
-    `with deleted as (
-       delete from frames where ctid = any(array(
-         select f.ctid from unnest($1::uuid[]) r(id) cross join lateral (
-           select ctid from frames where run_id = r.id order by seq limit $2
-         ) f limit $2
-       ))
-       returning run_id, octet_length(data) as bytes
-     ),
-     counted as (
-       insert into stored_bytes_changes (project_id, kind, bytes)
-       select r.project_id, 'logs', -sum(d.bytes)
-       from deleted d join runs r on r.id = d.run_id group by r.project_id
-     )
-     select count(*) as deleted from deleted`,
-    [runIds, limits.retention.batchRows],
-  );
-  return rows[0]?.deleted ?? 0;
-}
-
-/** The messages of ended sessions, with their replies. */
-async function removeMessages(db: Db, runIds: string[]): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from session_messages where id in (
-       select id from session_messages where run_id = any($1::uuid[]) limit $2
-     )`,
-    [runIds, limits.retention.batchRows],
-  );
-  return rowCount ?? 0;
-}
-
-/** Not while another worker, whose lease has expired, is still deleting the same rows. */
-async function markPurged(db: Db, runIds: string[]): Promise<number> {
-  const { rowCount } = await db.query(
-    `with empty as (
-       select id from runs r where id = any($1::uuid[])
-         and not exists (select from frames f where f.run_id = r.id)
-         and not exists (select from session_messages m where m.run_id = r.id)
-     ),
-     questions as (delete from interactions where run_id in (select id from empty))
-     update runs set log_purged_at = db_clock()
-     where id in (select id from empty) and log_purged_at is null`,
-    [runIds],
   );
   return rowCount ?? 0;
 }
@@ -158,17 +105,26 @@ async function foldStoredBytes(db: Db): Promise<number> {
 }
 
 /** Keeps runs that a webhook or an idempotency key may still name. */
-async function purgeTombstone(pool: Pool, retentionMs: number): Promise<number> {
+async function purgeTombstone(
+  pool: Pool,
+  retentionMs: number,
+  unpurged: Unpurged,
+): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
     `select r.id from runs r
      where r.deleted_at is not null and r.deleted_at < ${before('$1')} and r.ended_at is not null
        and r.webhook_state not in ('waiting', 'pending')
        and not exists (select from idempotency_keys k where k.run_id = r.id)
+       and r.id <> all($2::uuid[])
      order by r.deleted_at limit 1`,
-    [retentionMs],
+    [retentionMs, [...unpurged.keys()]],
   );
-  if (!rows[0]) return 0;
-  return (await removeFrames(pool, [rows[0].id])) || removeRun(pool, rows[0].id);
+  const ids = rows.map(({ id }) => id);
+  return purgeTogether(
+    ids,
+    unpurged,
+    async (due) => (await removeFrames(pool, due)) || removeRuns(pool, due),
+  );
 }
 
 /** Everything that references a run, deleted before the run. */
@@ -187,11 +143,11 @@ const runTables = [
   'run_logs',
 ];
 
-function removeRun(pool: Pool, runId: string): Promise<number> {
+function removeRuns(pool: Pool, runIds: string[]): Promise<number> {
   return inTransaction(pool, async (db) => {
     for (const table of runTables)
-      await db.query(`delete from ${table} where run_id = $1`, [runId]);
-    const { rowCount } = await db.query('delete from runs where id = $1', [runId]);
+      await db.query(`delete from ${table} where run_id = any($1::uuid[])`, [runIds]);
+    const { rowCount } = await db.query('delete from runs where id = any($1::uuid[])', [runIds]);
     return rowCount ?? 0;
   });
 }

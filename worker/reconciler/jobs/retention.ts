@@ -1,12 +1,17 @@
 import { limits } from '../../../core/limits.ts';
 import { modelLimits } from '../../../core/model/model-limits.ts';
+import type { Unpurged } from '../../../systems/postgres/maintenance/purge-together.ts';
 import type { ReconcilerDeps } from '../deps.ts';
+import { stepDeadline } from '../step-deadline.ts';
 
 /** Batches of each kind of row that one call deletes. */
 const batchesMax = 5;
 
 interface Retention {
-  /** Deletes some overdue rows of each kind. True if none are left. */
+  /**
+   * Deletes some overdue rows of each kind. True if none are left. Rejects if a kind failed, once
+   * none are left of the others.
+   */
   purgeRows(): Promise<boolean>;
   /** Deletes the unreferenced ones of the next blobs. True if all blobs were checked. */
   purgeBlobs(): Promise<boolean>;
@@ -18,37 +23,43 @@ interface Retention {
 export function createRetention(
   deps: Pick<ReconcilerDeps, 'retention' | 'retentionTimes' | 'logger'>,
 ): Retention {
-  const { retention, retentionTimes, logger } = deps;
+  const { retention, logger } = deps;
   const { unreferencedTtlMs } = limits.blob;
+  const kinds = kindsOfRows(deps);
   let blobsAfter = '';
+  const unpurgedBlobs: Unpurged = new Map();
+
+  function logPurged(counts: Record<string, number>): void {
+    const purged = Object.entries(counts).filter(([, rows]) => rows > 0);
+    if (purged.length > 0) logger.info(Object.fromEntries(purged), 'retention_applied');
+  }
+
+  /** The next call begins with all rows again. */
+  function logUnpurged(kind: string, unpurged: Unpurged): void {
+    for (const [id, err] of unpurged) logger.warn({ err, kind, id }, 'retention_failed');
+    unpurged.clear();
+  }
 
   return {
     async purgeRows() {
-      const purged = {
-        keys: await inBatches(() => retention.expiredKeys()),
-        logs: await inBatches(() => retention.logs(retentionTimes.runMs)),
-        runFiles: await inBatches(() => retention.runFiles(retentionTimes.runMs)),
-        sessionFiles: await inBatches(() => retention.sessionFiles(retentionTimes.sessionFilesMs)),
-        messageFiles: await inBatches(() => retention.messageFiles()),
-        flowFiles: await inBatches(() => retention.flowFiles()),
-        webhookAttempts: await inBatches(() =>
-          retention.webhookAttempts(retentionTimes.webhookAttemptsMs),
-        ),
-        modelCalls: await inBatches(() => retention.modelCalls(modelLimits.ledgerRetentionMs)),
-        spending: await inBatches(() => retention.spending(modelLimits.ledgerRetentionMs)),
-        deletedRuns: await inBatches(() => retention.tombstone(limits.retention.tombstoneTtlMs)),
-      };
-      const counts = Object.entries(purged).filter(([, { rows }]) => rows > 0);
-      const rows = Object.fromEntries(counts.map(([kind, count]) => [kind, count.rows]));
-      if (counts.length > 0) logger.info(rows, 'retention_applied');
-      return Object.values(purged).every(({ isDone }) => isDone);
+      const counts: Record<string, number> = {};
+      for (const kind of kinds) counts[kind.name] = await purgeKind(kind);
+      logPurged(counts);
+      if (kinds.some(({ isDone }) => !isDone)) return false;
+      const failed = kinds.flatMap(({ error }) => (error === null ? [] : [error]));
+      for (const kind of kinds) {
+        logUnpurged(kind.name, kind.unpurged);
+        Object.assign(kind, { isDone: false, error: null });
+      }
+      if (failed.length > 0) throw new AggregateError(failed, 'some rows were not deleted');
+      return true;
     },
 
     async purgeBlobs() {
-      const batch = await retention.removeBlobs(unreferencedTtlMs, blobsAfter);
+      const batch = await retention.removeBlobs(unreferencedTtlMs, blobsAfter, unpurgedBlobs);
       blobsAfter = batch?.last ?? '';
-      if (batch !== null && batch.removed > 0)
-        logger.info({ blobs: batch.removed }, 'retention_applied');
+      logPurged({ blobs: batch?.removed ?? 0 });
+      if (batch === null) logUnpurged('blobs', unpurgedBlobs);
       return batch === null;
     },
 
@@ -56,14 +67,54 @@ export function createRetention(
   };
 }
 
-async function inBatches(
-  deleteBatch: () => Promise<number>,
-): Promise<{ rows: number; isDone: boolean }> {
+interface Kind {
+  name: string;
+  purgeBatch(unpurged: Unpurged): Promise<number>;
+  /** Runs that cannot be purged. They are skipped until the other rows are deleted. */
+  unpurged: Unpurged;
+  isDone: boolean;
+  error: unknown;
+}
+
+function kindsOfRows({
+  retention,
+  retentionTimes,
+}: Pick<ReconcilerDeps, 'retention' | 'retentionTimes'>): Kind[] {
+  const { runMs, sessionFilesMs, webhookAttemptsMs } = retentionTimes;
+  const { ledgerRetentionMs } = modelLimits;
+  const batches: Record<string, Kind['purgeBatch']> = {
+    keys: () => retention.expiredKeys(),
+    logs: (unpurged) => retention.logs(runMs, unpurged),
+    runFiles: (unpurged) => retention.runFiles(runMs, unpurged),
+    sessionFiles: (unpurged) => retention.sessionFiles(sessionFilesMs, unpurged),
+    messageFiles: () => retention.messageFiles(),
+    flowFiles: () => retention.flowFiles(),
+    webhookAttempts: () => retention.webhookAttempts(webhookAttemptsMs),
+    modelCalls: () => retention.modelCalls(ledgerRetentionMs),
+    spending: () => retention.spending(ledgerRetentionMs),
+    deletedRuns: (unpurged) => retention.tombstone(limits.retention.tombstoneTtlMs, unpurged),
+  };
+  return Object.entries(batches).map(([name, purgeBatch]) => ({
+    ...{ name, purgeBatch, unpurged: new Map() },
+    ...{ isDone: false, error: null },
+  }));
+}
+
+/** Returns how many rows were deleted. A kind that fails does not stop the others. */
+async function purgeKind(kind: Kind): Promise<number> {
+  const deadline = stepDeadline();
   let rows = 0;
-  for (let batch = 0; batch < batchesMax; batch += 1) {
-    const deleted = await deleteBatch();
-    if (deleted === 0) return { rows, isDone: true };
-    rows += deleted;
+  kind.isDone = kind.error !== null;
+  for (let batch = 0; batch < batchesMax && !kind.isDone; batch += 1) {
+    if (batch > 0 && deadline.isOver()) break;
+    const before = kind.unpurged.size;
+    try {
+      const deleted = await kind.purgeBatch(kind.unpurged);
+      rows += deleted;
+      kind.isDone = deleted === 0 && kind.unpurged.size === before;
+    } catch (error) {
+      Object.assign(kind, { isDone: true, error });
+    }
   }
-  return { rows, isDone: false };
+  return rows;
 }
