@@ -27,6 +27,7 @@ import type { RunStarter } from '../systems/temporal/start-run.ts';
 import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { ApiMetrics } from './metrics.ts';
+import type { PostgresDisk } from './postgres-disk.ts';
 
 /** The result of a readiness check. */
 export interface DependencyInfo {
@@ -104,6 +105,8 @@ export interface ApiDeps {
   notifications: Pick<Notifications, 'notify'>;
   /** Calls to the hosts that own the runs' sandboxes. */
   hostRpc: HostRpc;
+  /** Postgres' own disk. While it is short, new data is rejected. */
+  postgresDisk: Pick<PostgresDisk, 'isShort' | 'last'>;
   rateLimiter: RateLimiter;
   streamSlots: StreamSlots;
 

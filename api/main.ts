@@ -50,6 +50,7 @@ import { createHostRpc } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { noopMetrics } from './metrics.ts';
 import { logFirstSignInLink } from './operators/first-sign-in.ts';
+import { createPostgresDisk } from './postgres-disk.ts';
 
 const config = readApiConfig();
 const metrics = config.metrics && createApiMetrics(Object.keys(errorStatuses));
@@ -76,6 +77,9 @@ async function main(signal: AbortSignal): Promise<void> {
   if (earlierData !== null) return stopWithError('earlier_data_found', earlierData);
   const resources = open();
   const identityWatch = watchIdentity(resources.temporal, logUnavailable, signal);
+  const { postgresDisk } = resources.deps;
+  await postgresDisk.read();
+  const diskWatch = postgresDisk.watch(signal);
   const metricsServer = await startMetrics(resources);
   const app = await buildApp(resources.deps);
   await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
@@ -89,7 +93,7 @@ async function main(signal: AbortSignal): Promise<void> {
   const forceClose = setTimeout(() => app.server.closeAllConnections(), stopWithinMs);
   await app.close();
   clearTimeout(forceClose);
-  await Promise.all([firstSignIn, identityWatch]);
+  await Promise.all([firstSignIn, identityWatch, diskWatch]);
   await metricsServer?.close();
   await resources.close();
   logger.info('api_stopped');
@@ -124,6 +128,7 @@ function open() {
     modelPrices: config.modelPrices,
     hostLostMs: config.times.hostLostMs,
     logger,
+    postgresDisk: openPostgresDisk(),
     metrics: metrics ?? noopMetrics,
     presence: createPresence(redis, { instance }),
     // Several times within the idle timeout, so that one lost report does not end a session.
@@ -156,6 +161,11 @@ function open() {
   return { pool, temporal, redisMemory, deps, close };
 }
 
+function openPostgresDisk() {
+  const { postgresDiskDir: dir, postgresDiskReserveBytes: reserveBytes } = config;
+  return createPostgresDisk({ dir, reserveBytes, logger });
+}
+
 function openTemporal(pool: Pool) {
   const { remember } = createTemporalIdentityStore(pool);
   return createTemporal({
@@ -170,10 +180,11 @@ function openTemporal(pool: Pool) {
 /** Metrics are served from before the API listens until after it is closed. */
 async function startMetrics({ pool, redisMemory, deps }: ReturnType<typeof open>) {
   if (config.metrics === null) return null;
-  const { checks } = deps;
+  const { checks, postgresDisk } = deps;
   const checkWithinMs = limits.http.readinessTimeoutMs;
   const { count } = createFleetStore(pool, hostThresholds(config.times.hostLostMs).staleMs);
-  metrics?.watch({ pools: [pool], checks, checkWithinMs, countFleet: count, redisMemory });
+  const watched = { pools: [pool], checks, checkWithinMs, redisMemory };
+  metrics?.watch({ ...watched, countFleet: count, postgresDisk: postgresDisk.last });
   return metrics?.serve(config.metrics);
 }
 

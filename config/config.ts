@@ -21,6 +21,9 @@ export function readApiConfig(env: Environment = process.env) {
     host: read.API_HOST,
     port: read.API_PORT,
     postgresConnections: read.API_POSTGRES_CONNECTIONS,
+    /** Null if the free space of Postgres' disk is not watched. */
+    postgresDiskDir: read.POSTGRES_DISK_DIR ?? null,
+    postgresDiskReserveBytes: read.POSTGRES_DISK_RESERVE_BYTES,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
     temporalUiUrl: read.TEMPORAL_UI_URL ?? null,

@@ -158,6 +158,16 @@ export const apiVariables = {
   API_POSTGRES_CONNECTIONS: postgresConnections(0).describe(
     'How many connections to Postgres an API process opens at most. Uploads of large files use at most half of them.',
   ),
+  POSTGRES_DISK_DIR: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
+    .optional()
+    .describe(
+      'A directory on the disk of Postgres, of which the API reads only the free space. Without it the API does not know when that disk is almost full.',
+    ),
+  POSTGRES_DISK_RESERVE_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    .default(limits.postgres.diskReserveBytes)
+    .describe(
+      'With less free space in `POSTGRES_DISK_DIR`, new runs, sessions, messages and files are answered with 503.',
+    ),
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
     .describe('The URL of the Temporal UI, for links.'),

@@ -61,4 +61,6 @@ export const httpLimits = {
   proxyNameTtlMs: 10 * secondMs,
   /** Retry-After while a restore is being reconciled. */
   restoreRetrySeconds: 5,
+  /** Retry-After while the disk of Postgres is short. */
+  diskShortRetrySeconds: 30,
 } as const;

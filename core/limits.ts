@@ -203,6 +203,9 @@ export const limits = {
     connections: 20,
     /** Reserved connections of a worker: half for its heartbeat, half for leases of logs. */
     reservedByWorker: 4,
+    /** With less free space on its disk, new data is rejected. */
+    diskReserveBytes: 2 * giB,
+    diskCheckMs: 1 * secondMs,
   },
   retention: {
     /** After the end: log and files of a run, files of a session. */

@@ -16,9 +16,11 @@ interface Readiness {
   clockAheadMs: number | null;
   /** The hosts' own reports, without their names; null if unknown. */
   hosts: ReturnType<typeof hostView>[] | null;
+  /** Null if its free space is unknown. */
+  postgresDisk: ReturnType<ApiDeps['postgresDisk']['last']>;
 }
 
-type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger'>;
+type ReadinessDeps = Pick<ApiDeps, 'checks' | 'facts' | 'hostLostMs' | 'logger' | 'postgresDisk'>;
 
 /**
  * Checks every dependency in parallel, each with a timeout. Concurrent callers share one check,
@@ -28,7 +30,8 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   return singleFlight(() => checkAll(deps));
 }
 
-async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): Promise<Readiness> {
+async function checkAll(deps: ReadinessDeps): Promise<Readiness> {
+  const { checks, facts, hostLostMs, logger, postgresDisk } = deps;
   const [answers, clockAheadMs, hosts] = await Promise.all([
     Promise.all(Object.entries(checks).map(([name, check]) => runCheck(name, check, logger))),
     withTimeout(timeoutMs, facts.clockAheadMs()).catch(() => null),
@@ -43,6 +46,7 @@ async function checkAll({ checks, facts, hostLostMs, logger }: ReadinessDeps): P
     // A lost host may never come back.
     hosts:
       hosts && hosts.filter(({ msSinceHeartbeat }) => msSinceHeartbeat < hostLostMs).map(hostView),
+    postgresDisk: postgresDisk.last(),
   };
 }
 

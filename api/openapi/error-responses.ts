@@ -66,7 +66,7 @@ function errorResponse(status: number): unknown {
 const causes: Record<number, string> = {
   408: 'The request stalled, or its body arrived too slowly. Nothing was started.',
   413: 'The body is larger than this operation accepts. Only operations with files accept large bodies.',
-  503: 'A dependency is unavailable, or the process has no memory for another large body or answer.',
+  503: 'A dependency is unavailable, its disk is almost full, or the process has no memory for another large body or answer.',
 };
 
 function shared(description: string, extra: HeaderName[]): unknown {

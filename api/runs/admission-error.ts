@@ -1,11 +1,11 @@
 import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/message-store.ts';
-import type { SessionLimitReached } from '../../systems/postgres/sessions/open-session.ts';
+import type { SessionRejection } from '../../systems/postgres/sessions/open-session.ts';
 import { ApiError, invalid } from '../errors.ts';
 
 interface Rejection {
-  reason: AdmissionRejection['reason'] | MessageRejection | SessionLimitReached['reason'];
+  reason: AdmissionRejection['reason'] | MessageRejection | SessionRejection['reason'];
   limit?: number | null | undefined;
   current?: number | null | undefined;
 }
@@ -13,6 +13,7 @@ interface Rejection {
 /** The client's error for a rejected run, session or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
+  if (reason === 'DISK_SHORT') return postgresDiskShort();
   if (reason === 'STORAGE_QUOTA')
     return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
@@ -26,6 +27,11 @@ export function admissionError({ reason, limit, current }: Rejection): ApiError 
 export const restoreNotReconciled = () =>
   new ApiError('UPSTREAM_UNAVAILABLE', messages.UPSTREAM_UNAVAILABLE, {
     headers: { 'retry-after': String(limits.http.restoreRetrySeconds) },
+  });
+
+export const postgresDiskShort = () =>
+  new ApiError('UPSTREAM_UNAVAILABLE', messages.DISK_SHORT, {
+    headers: { 'retry-after': String(limits.http.diskShortRetrySeconds) },
   });
 
 export const storageQuotaUsedUp = ({ limit, current }: { limit: number; current: number }) =>
@@ -43,5 +49,6 @@ const messages: Record<Rejection['reason'], string> = {
     "The project's limit of open sessions is reached. End sessions that are no longer needed.",
   STORAGE_QUOTA:
     "The project's storage quota is used up. Delete runs, or ask an operator for a larger quota.",
+  DISK_SHORT: "The database's disk is almost full, so nothing new is stored. Retry later.",
   QUEUE_FULL: "The session's message queue is full.",
 };

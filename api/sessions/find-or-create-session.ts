@@ -29,7 +29,7 @@ interface OpenedSession extends Run {
  * changed, and an ended one is not reopened.
  */
 export async function findOrCreateSession(
-  deps: Pick<ApiDeps, 'acceptedIds' | 'sessions' | 'newId' | 'runTimeoutMs'>,
+  deps: Pick<ApiDeps, 'acceptedIds' | 'sessions' | 'newId' | 'postgresDisk' | 'runTimeoutMs'>,
   workflows: Pick<WorkflowClient, 'start'>,
   { caller, flow, body, context, requestId, log }: SessionRequest,
 ): Promise<OpenedSession> {
@@ -53,6 +53,7 @@ export async function findOrCreateSession(
     model: flow.model,
     mcpServerNames: serverNamesOf(flow, config),
     config,
+    isDiskShort: deps.postgresDisk.isShort(),
   });
   const run = openedOrThrow(opening, { flow, log });
   const isResumed = run.runId !== newRunId;

@@ -35,6 +35,7 @@ type SendDeps = Pick<
   | 'metrics'
   | 'newId'
   | 'notifications'
+  | 'postgresDisk'
   | 'runs'
 >;
 
@@ -50,10 +51,11 @@ export async function sendMessage(
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...content } = message;
+  const isDiskShort = deps.postgresDisk.isShort();
   const store = () =>
     storeMessage(
       deps,
-      { runId, messageId: deps.newId(), ...content },
+      { runId, messageId: deps.newId(), isDiskShort, ...content },
       { flowId, projectId, files },
     );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });

@@ -1,4 +1,4 @@
-import { apiCheck } from './checks/api.ts';
+import { apiCheck, postgresDiskCheck } from './checks/api.ts';
 import { connectionsCheck } from './checks/connections.ts';
 import { containersCheck } from './checks/containers.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
@@ -21,6 +21,7 @@ export const checks: Check[] = [
   schemaCheck,
   encryptionKeyCheck,
   clockCheck,
+  postgresDiskCheck,
   redisCheck,
   temporalCheck,
   temporalIdentityCheck,

@@ -75,6 +75,14 @@ export const withoutTemporal = skipped('TEMPORAL_ADDRESS is not set here');
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+export interface ApiReadiness {
+  status: number;
+  /** The names of the failed dependencies. */
+  failed: string[];
+  /** Null if the API does not know it. */
+  postgresDisk: { freeBytes: number; reserveBytes: number } | null;
+}
+
 /** Everything that the checks query; null if it is not configured here. */
 export interface DoctorContext {
   config: Readonly<DoctorConfig>;
@@ -114,7 +122,7 @@ export interface DoctorContext {
         Pick<Sandboxes, 'list' | 'remove'>)
     | null;
   /** The API's own readiness; throws if no API responds. */
-  readiness(): Promise<{ status: number; failed: string[] }>;
+  readiness(): Promise<ApiReadiness>;
   fixes: Fixes;
   /** Rechecks after this delay, so that work in progress is not reported as a problem. */
   settle(): Promise<void>;

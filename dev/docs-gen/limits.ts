@@ -181,6 +181,7 @@ change some of these values.
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`; the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
 | | all sandboxes | all but \`DISK_RESERVE_BYTES\` (${bytes(limits.host.diskReserveBytes)}). The free space is read every ${limits.host.diskCheckMs} ms; with less, the sandbox that writes most ends with \`disk_full\`, and the others continue. With less than twice as much, the host gets no new work |
 | Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
+| | new data | all but \`POSTGRES_DISK_RESERVE_BYTES\` (${bytes(limits.postgres.diskReserveBytes)}), if \`POSTGRES_DISK_DIR\` is set. The free space is read every ${time(limits.postgres.diskCheckMs)}; with less, new runs, sessions, messages and files get 503 with \`Retry-After\`. Scheduled runs are not rejected |
 | Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to 4 stay open when idle |
 | | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |
 | | all processes | \`max_connections\` of Postgres; \`flowrun doctor\` compares it with the sum over all hosts, one API process per address, and the open connections of other programs |

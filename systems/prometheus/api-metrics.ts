@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RedisMemory } from '../../core/redis-memory.ts';
 import { exportFleet, type FleetNumbers } from './fleet-metrics.ts';
 import { createLabeledCounter } from './labeled-counter.ts';
+import { type DiskSpace, exportPostgresDisk } from './postgres-metrics.ts';
 import {
   type CountedPool,
   callSeconds,
@@ -20,6 +21,7 @@ interface WatchedApi {
   checkWithinMs: number;
   countFleet: () => Promise<FleetNumbers>;
   redisMemory: () => Promise<RedisMemory | null>;
+  postgresDisk: () => DiskSpace | null;
 }
 
 /** All metrics of an API process. `codes`: every error code of the API. */
@@ -30,11 +32,12 @@ export function createApiMetrics(codes: readonly string[]) {
     ...createAdmissionMetrics(registry),
     ...createStreamMetrics(registry),
     ...createLogMetrics(registry),
-    watch({ pools, checks, checkWithinMs, countFleet, redisMemory }: WatchedApi): void {
+    watch({ pools, checks, checkWithinMs, ...watched }: WatchedApi): void {
       exportPools(registry, pools);
       exportDependencies(registry, checks, checkWithinMs);
-      exportFleet(registry, countFleet);
-      exportRedisMemory(registry, redisMemory);
+      exportFleet(registry, watched.countFleet);
+      exportRedisMemory(registry, watched.redisMemory);
+      exportPostgresDisk(registry, watched.postgresDisk);
     },
     serve: (at: MetricsAddress) => serveMetrics(registry, at),
   };
@@ -95,8 +98,16 @@ const runOutcomes = [
   'CONCURRENT_LIMIT',
   'MONTHLY_QUOTA',
   'UPSTREAM_UNAVAILABLE',
+  'DISK_SHORT',
 ];
-const messageOutcomes = ['stored', 'known', 'QUEUE_FULL', 'RUNNER_OFFLINE', 'CONCURRENT_LIMIT'];
+const messageOutcomes = [
+  'stored',
+  'known',
+  'QUEUE_FULL',
+  'RUNNER_OFFLINE',
+  'CONCURRENT_LIMIT',
+  'DISK_SHORT',
+];
 
 /** Admitted, replayed, or rejected by one of the limits. */
 function createAdmissionMetrics(registry: Registry) {

@@ -117,6 +117,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       hostLostMs: limits.host.lostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
       metrics: noopMetrics,
+      postgresDisk: { isShort: () => false, last: () => null },
       acceptedIds: createAcceptedIds(connection, redis),
       frameStream: own,
       notifications,

@@ -32,7 +32,11 @@ beforeAll(async () => {
   await expect(scrape(ports.api)).rejects.toThrow('fetch failed');
   await Promise.all([service.api.kill('SIGTERM'), service.worker.kill('SIGTERM')]);
   await Promise.all([
-    service.api.start({ METRICS_PORT: String(ports.api) }),
+    service.api.start({
+      METRICS_PORT: String(ports.api),
+      POSTGRES_DISK_DIR: '/',
+      POSTGRES_DISK_RESERVE_BYTES: '1',
+    }),
     service.worker.start({
       METRICS_PORT: String(ports.worker),
       METRICS_TEMPORAL_PORT: String(ports.temporal),

@@ -4,7 +4,7 @@ import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { storageQuotaUsedUp } from '../../runs/admission-error.ts';
+import { postgresDiskShort, storageQuotaUsedUp } from '../../runs/admission-error.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -42,6 +42,7 @@ export function injectFiles(app: App, deps: ApiDeps): void {
 
     const { runId, flowId } = run;
     const target = { flowId, files };
+    if (deps.postgresDisk.isShort()) throw postgresDiskShort();
     const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
     if (quota !== null) throw storageQuotaUsedUp(quota);
     await storeContents(deps, run.projectId, files);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Check, checked } from '../types.ts';
+import { sizeOf } from '../advice.ts';
+import { type ApiReadiness, type Check, checked, skipped } from '../types.ts';
 
 export const apiCheck: Check = {
   name: 'api',
@@ -22,16 +23,43 @@ export const apiCheck: Check = {
   },
 };
 
+/** The API is the only process with access to the disk of Postgres. */
+export const postgresDiskCheck: Check = {
+  name: 'postgres disk',
+  needs: ['api'],
+  onError: {
+    code: 'postgres_disk_unknown',
+    message: 'The free space of the disk of Postgres cannot be read',
+    advice: 'Check the log of the API.',
+  },
+  async run({ readiness }) {
+    const { postgresDisk: disk } = await readiness();
+    if (disk === null) return skipped('the API has no POSTGRES_DISK_DIR that it can read');
+    const { freeBytes, reserveBytes } = disk;
+    const facts = [`${sizeOf(freeBytes)} free`, `${sizeOf(reserveBytes)} reserved`];
+    if (freeBytes >= warnedReserves * reserveBytes) return checked(facts);
+    return checked(facts, {
+      code: 'postgres_disk_short',
+      message: `The disk of Postgres has only ${sizeOf(freeBytes)} free. With less than ${sizeOf(reserveBytes)}, new runs, sessions, messages and files are answered with 503.`,
+      advice:
+        'Enlarge that disk, or lower RUN_RETENTION_DAYS. Deleted rows free space for new ones, not on the disk.',
+    });
+  },
+};
+
+/** Reported before new data is rejected. */
+const warnedReserves = 2;
+
 const answerSchema = z.object({
-  data: z.object({ checks: z.record(z.string(), z.string()) }),
+  data: z.object({
+    checks: z.record(z.string(), z.string()),
+    postgresDisk: z.object({ freeBytes: z.number(), reserveBytes: z.number() }).nullish(),
+  }),
 });
 
 const withinMs = 10_000;
 
-/** The status of `/readyz`, and the names of the failed dependencies. */
-export async function fetchReadiness(
-  publicUrl: string,
-): Promise<{ status: number; failed: string[] }> {
+export async function fetchReadiness(publicUrl: string): Promise<ApiReadiness> {
   const signal = AbortSignal.timeout(withinMs);
   const answer = await fetch(`${publicUrl}/readyz`, { signal }).catch((error: unknown) => {
     throw new Error(`${publicUrl}: ${causeOf(error)}`, { cause: error });
@@ -40,7 +68,8 @@ export async function fetchReadiness(
   const parsed = answerSchema.safeParse(body);
   const checks = parsed.success ? Object.entries(parsed.data.data.checks) : [];
   const failed = checks.filter(([, health]) => health !== 'ok').map(([name]) => name);
-  return { status: answer.status, failed };
+  const postgresDisk = parsed.data?.data.postgresDisk ?? null;
+  return { status: answer.status, failed, postgresDisk };
 }
 
 /** `fetch` reports "fetch failed"; the reason is its cause. */

@@ -18,10 +18,13 @@ export interface NewMessage {
   messageId: string;
   clientMessageId: string | null;
   text: string;
+  /** Postgres' disk is almost full, so a new message is rejected; by default it is not. */
+  isDiskShort?: boolean;
 }
 
 export type MessageRejection =
   | 'QUEUE_FULL'
+  | 'DISK_SHORT'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'STORAGE_QUOTA';
@@ -88,7 +91,7 @@ async function storeMessage(
 ): Promise<StoredMessage> {
   const text = `
     select outcome, message_id, position, "limit", current
-    from store_message($1, $2, $3, $4, $5, $6, $7)`;
+    from store_message($1, $2, $3, $4, $5, $6, $7, $8)`;
   const values = [
     message.runId,
     message.messageId,
@@ -97,6 +100,7 @@ async function storeMessage(
     limits.session.queueMax,
     `${hostStaleMs} ms`,
     isFinal !== true, // the dry run has checked it, and the message's files are stored since
+    message.isDiskShort === true,
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];

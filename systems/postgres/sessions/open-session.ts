@@ -27,16 +27,18 @@ export interface OpenSessionRequest {
   model: string | null;
   mcpServerNames: string[];
   config: RunConfig;
+  /** Postgres' disk is almost full, so a new session is rejected; by default it is not. */
+  isDiskShort?: boolean;
 }
 
-/** The project has as many open sessions, or stores as much, as it may. */
-export interface SessionLimitReached {
-  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA';
-  limit: number;
-  current: number;
+/** Both numbers are null if the disk of Postgres is the limit. */
+export interface SessionRejection {
+  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'DISK_SHORT';
+  limit: number | null;
+  current: number | null;
 }
 
-type SessionOpening = Run | 'reconciling' | SessionLimitReached;
+type SessionOpening = Run | 'reconciling' | SessionRejection;
 
 /**
  * The unique index decides between concurrent calls: the later one returns the run of the earlier
@@ -77,7 +79,7 @@ interface FoundOpening {
 /** One statement, so that a session imported meanwhile is found. */
 async function findOpened(
   db: Db,
-  { flowId, projectId, sessionId, hasClientId }: OpenSessionRequest,
+  { flowId, projectId, sessionId, hasClientId, isDiskShort }: OpenSessionRequest,
 ): Promise<SessionOpening | null> {
   const { rows } = await db.query<FoundOpening>(
     `select
@@ -94,6 +96,7 @@ async function findOpened(
   if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
   const { run_id: runId, isReconciling, limit, current, storageLimit, stored } = rows[0];
   if (runId !== null) return findRun(db, runId);
+  if (isDiskShort === true) return { reason: 'DISK_SHORT', limit: null, current: null };
   if (isReconciling && hasClientId) return 'reconciling';
   if (storageLimit !== null && stored !== null)
     return { reason: 'STORAGE_QUOTA', limit: storageLimit, current: stored };

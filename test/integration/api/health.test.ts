@@ -46,6 +46,7 @@ test('answers health and readiness without a key', async () => {
         details: { postgres: probed, redis: probed },
         clockAheadMs: 0,
         hosts: [],
+        postgresDisk: null,
       },
     },
   ]);

@@ -81,6 +81,22 @@ async function askForWork({ connection }: OwnTemporal): Promise<void> {
   );
 }
 
+test('reports the disk of Postgres below twice its reserve, and skips it if it is unknown', async () => {
+  const giB = 1024 ** 3;
+  const doctorAt = async (freeBytes: number) => {
+    const space = { freeBytes, reserveBytes: 2 * giB };
+    const postgresDisk = { isShort: () => false, last: () => space };
+    const { url } = await fixture.start({ postgresDisk });
+    return doctorWith({ ...env, PUBLIC_URL: url })();
+  };
+  const facts = ['4.0 GiB free', '2.0 GiB reserved'];
+  expect((await doctorAt(4 * giB)).of('postgres disk')).toMatchObject({ state: 'ok', facts });
+  expect((await doctorAt(3 * giB)).about('postgres_disk_short')).toMatch(
+    /only 3\.0 GiB free\. With less than 2\.0 GiB.*503.*RUN_RETENTION_DAYS/,
+  );
+  expect((await doctorWith(env)()).of('postgres disk').state).toBe('skipped');
+});
+
 test('reports a disk without free inodes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'few-files-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8g,nr_inodes=1000', 'tmpfs', folder]);

@@ -10,6 +10,7 @@ test('reports hosts until they are lost', async () => {
     checks: {},
     facts: { clockAheadMs: async () => 0, hosts: async () => hosts },
     hostLostMs: 5_000,
+    postgresDisk: { last: () => null, isShort: () => false },
     logger: createLogger({ level: 'silent', name: 'test' }),
   });
   expect((await readiness()).hosts).toMatchObject([{ msSinceHeartbeat: 4_000 }]);

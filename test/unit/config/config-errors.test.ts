@@ -37,6 +37,7 @@ describe('an error names the invalid settings, but no value', () => {
     ['PUBLIC_URL', 'https://flows.example/?canary'],
     ['PUBLIC_URL', 'https://flows.example/#canary'],
     ['PUBLIC_URL', 'https://canary@flows.example'],
+    ['POSTGRES_DISK_DIR', 'canary/relative'],
     ['CORS_ORIGINS', 'canary.example'],
     ['CORS_ORIGINS', 'https://canary.example/'],
     ['CORS_ORIGINS', '*, https://canary.example'],

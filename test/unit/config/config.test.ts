@@ -50,6 +50,8 @@ describe('a configuration', () => {
       corsOrigins: 'any',
       trustedProxies: [],
       temporalUiUrl: null,
+      postgresDiskDir: null,
+      postgresDiskReserveBytes: limits.postgres.diskReserveBytes,
       failpoint: null,
     });
   });

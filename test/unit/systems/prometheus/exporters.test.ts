@@ -3,6 +3,10 @@ import { freePort } from '../../../../dev/stack/ports.ts';
 import { createRequestMetrics } from '../../../../systems/prometheus/api-metrics.ts';
 import { exportFleet, type FleetNumbers } from '../../../../systems/prometheus/fleet-metrics.ts';
 import {
+  type DiskSpace,
+  exportPostgresDisk,
+} from '../../../../systems/prometheus/postgres-metrics.ts';
+import {
   createLogMetrics,
   createRegistry,
   exportDependencies,
@@ -73,6 +77,18 @@ test('the memory of Redis is absent while unknown, and its limit if it has none'
   ]);
   expect(await exported(registry)).toEqual(['flowrun_redis_memory_bytes{state="used"} 6']);
   expect(await exported(registry)).toEqual([]);
+  expect(await exported(registry)).toEqual([]);
+});
+
+test('the disk of Postgres is absent while it is unknown', async () => {
+  const registry = createRegistry();
+  let space: DiskSpace | null = { freeBytes: 5, reserveBytes: 2 };
+  exportPostgresDisk(registry, () => space);
+  expect(await exported(registry)).toEqual([
+    'flowrun_postgres_disk_bytes{state="free"} 5',
+    'flowrun_postgres_disk_bytes{state="reserve"} 2',
+  ]);
+  space = null;
   expect(await exported(registry)).toEqual([]);
 });
 

@@ -16,6 +16,7 @@ declare
   supplies_files constant boolean := request ->> 'supplies_files';
   places_run constant boolean := request ->> 'places_run';
   checks_storage constant boolean := request ->> 'checks_storage';
+  disk_is_short constant boolean := request ->> 'disk_is_short';
   config_sealed constant bytea := request ->> 'config_sealed';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
@@ -54,6 +55,11 @@ begin
   end if;
 
   outcome := 'rejected';
+  if disk_is_short then
+    reason := 'DISK_SHORT';
+    return next;
+    return;
+  end if;
   -- The lock keeps retention from deleting files that are copied below.
   select o.has_purged_inputs into lacks_inputs from runs o where o.id = input.retry_of for share;
   if lacks_inputs and not supplies_files then

@@ -7,7 +7,8 @@ create or replace function store_message(
   p_text text,
   p_queue_max integer,
   p_stale_after interval,
-  p_checks_storage boolean
+  p_checks_storage boolean,
+  p_disk_is_short boolean
 )
 returns table (outcome text, message_id uuid, "position" integer, "limit" bigint, current bigint)
 language plpgsql volatile as $$
@@ -38,6 +39,11 @@ begin
     return;
   end if;
 
+  if p_disk_is_short then
+    outcome := 'DISK_SHORT';
+    return next;
+    return;
+  end if;
   if p_checks_storage then
     select o."limit", o.current into "limit", current from storage_over_quota(project.id) o;
     if found then

@@ -1,0 +1,62 @@
+// Watches the free space of Postgres' own disk. A Postgres whose disk is full stops, and nothing
+// can be read or ended then. So new data is rejected before, and what runs can end and be deleted.
+// The space is read periodically, because a request must not wait for a disk that hangs.
+
+import { statfs } from 'node:fs/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import { limits } from '../core/limits.ts';
+import { sleep } from '../lib/async/sleep.ts';
+
+interface PostgresDiskDeps {
+  /** A directory on that disk; null if none is configured. */
+  dir: string | null;
+  /** With less free space, new data is rejected. */
+  reserveBytes: number;
+  logger: Pick<FastifyBaseLogger, 'error' | 'info' | 'warn'>;
+}
+
+interface DiskSpace {
+  freeBytes: number;
+  reserveBytes: number;
+}
+
+export interface PostgresDisk {
+  /** The last reading; null if no directory is configured, or if it cannot be read. */
+  last(): DiskSpace | null;
+  /** False while the free space is unknown. */
+  isShort(): boolean;
+  read(): Promise<void>;
+  /** Reads periodically until the signal. */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+export function createPostgresDisk({ dir, reserveBytes, logger }: PostgresDiskDeps): PostgresDisk {
+  let last: DiskSpace | null = null;
+  let isUnknown = false;
+  const isShort = (): boolean => last !== null && last.freeBytes < reserveBytes;
+
+  async function read(): Promise<void> {
+    if (dir === null) return;
+    const wasShort = isShort();
+    try {
+      const { bavail, bsize } = await statfs(dir);
+      last = { freeBytes: bavail * bsize, reserveBytes };
+      isUnknown = false;
+    } catch (err) {
+      if (!isUnknown) logger.warn({ err, dir }, 'postgres_disk_unknown');
+      last = null;
+      isUnknown = true;
+    }
+    if (isShort() && !wasShort) logger.error(last, 'postgres_disk_short');
+    if (!isShort() && wasShort) logger.info(last, 'postgres_disk_recovered');
+  }
+
+  async function watch(signal: AbortSignal): Promise<void> {
+    if (dir === null) return;
+    while (!signal.aborted) {
+      await sleep(limits.postgres.diskCheckMs, signal);
+      await read();
+    }
+  }
+  return { last: () => last, isShort, read, watch };
+}
