@@ -44,7 +44,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     dataDir: read.DATA_DIR,
     /** The Docker volume mounted at `dataDir`, if the worker runs in a container. */
     dataVolume: read.DATA_VOLUME ?? null,
-    diskReserveBytes: read.DISK_RESERVE_BYTES,
+    diskReserve: { bytes: read.DISK_RESERVE_BYTES, inodes: read.DISK_RESERVE_INODES },
     hostName: read.HOST_NAME,
     capacity: read.HOST_CAPACITY,
     postgresConnections: read.WORKER_POSTGRES_CONNECTIONS,

@@ -21,6 +21,11 @@ export const hostResourceVariables = {
     .describe(
       'Free space on the disk of `DATA_DIR` that no sandbox may use: what the disk writes in two seconds. With less, the sandbox that writes most is ended; with less than twice as much, the host gets no new work.',
     ),
+  DISK_RESERVE_INODES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    .default(limits.host.diskReserveInodes)
+    .describe(
+      'The same for free inodes: with fewer, the sandbox that creates most files is ended. Without effect on a file system that has no fixed number of inodes.',
+    ),
 };
 
 /** For Postgres, Temporal, Redis, the API and the worker, which may share the machine. */

@@ -128,6 +128,8 @@ export const limits = {
     healthEveryMs: 15 * secondMs,
     /** Two seconds at 1 GiB/s. With less free space, the sandbox that writes most is ended. */
     diskReserveBytes: 2 * giB,
+    /** The same for inodes: a sandbox with one processor creates at most so many in two seconds. */
+    diskReserveInodes: 50_000,
     diskCheckMs: secondMs / 10,
     /** With less, the doctor reports the host as short of disk. */
     diskFreeMinBytes: 5 * giB,

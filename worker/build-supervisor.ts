@@ -60,7 +60,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     notifications,
     egress,
     dataDir: config.dataDir,
-    diskReserveBytes: config.diskReserveBytes,
+    diskReserve: config.diskReserve,
     hostModel: config.hostModel,
     image: config.sandboxImage,
     frames: createFrameStore(pool, leasePool),

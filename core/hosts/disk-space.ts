@@ -1,10 +1,15 @@
 import type { HostHealth } from './host-health.ts';
 
-/** A host gets new work only if this multiple of its reserve is free. */
+type DiskHealth = Pick<
+  HostHealth,
+  'diskFreeBytes' | 'diskReserveBytes' | 'diskFreeInodes' | 'diskReserveInodes'
+>;
+
+/** A host gets new work only if this multiple of its reserves is free. */
 const freeReserves = 2;
 
-export const isDiskShort = ({
-  diskFreeBytes,
-  diskReserveBytes,
-}: Pick<HostHealth, 'diskFreeBytes' | 'diskReserveBytes'>): boolean =>
-  diskFreeBytes < freeReserves * diskReserveBytes;
+export const isDiskShort = (disk: DiskHealth): boolean =>
+  disk.diskFreeBytes < freeReserves * disk.diskReserveBytes || isShortOfInodes(disk);
+
+const isShortOfInodes = ({ diskFreeInodes, diskReserveInodes }: DiskHealth): boolean =>
+  diskFreeInodes !== null && diskFreeInodes < freeReserves * diskReserveInodes;

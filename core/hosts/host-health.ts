@@ -23,6 +23,8 @@ export interface HostHealth {
   diskReserveBytes: number;
   /** Null if the file system has no fixed number of inodes. */
   diskFreeInodes: number | null;
+  /** Free inodes that no sandbox may use. */
+  diskReserveInodes: number;
   /** Against the clock of Postgres; null if it did not answer. */
   clockAheadMs: number | null;
   /** How many connections to Postgres its worker opens at most. */

@@ -15,6 +15,7 @@ export const healthyHost: HostHealth = {
   diskTotalBytes: 100 * 1024 ** 3,
   diskReserveBytes: 2 * 1024 ** 3,
   diskFreeInodes: 5_000_000,
+  diskReserveInodes: 50_000,
   clockAheadMs: 0,
   postgresConnections: 10,
   retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },

@@ -10,7 +10,7 @@ import type { Docker } from '../../systems/docker/open-docker.ts';
 
 interface HostHealthDeps {
   config: Pick<HostHealth, 'instance' | 'retention' | 'postgresConnections'> &
-    Pick<WorkerConfig, 'dataDir' | 'diskReserveBytes' | 'sandboxImage' | 'sandboxRuntime'>;
+    Pick<WorkerConfig, 'dataDir' | 'diskReserve' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
   /** This process's clock minus Postgres's. */
   clockAheadMs(): Promise<number>;
@@ -70,8 +70,9 @@ async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
     runtimeSetting: deps.config.sandboxRuntime,
     diskFreeBytes: disk.bavail * disk.bsize,
     diskTotalBytes: disk.blocks * disk.bsize,
-    diskReserveBytes: deps.config.diskReserveBytes,
+    diskReserveBytes: deps.config.diskReserve.bytes,
     diskFreeInodes: disk.files === 0 ? null : disk.ffree,
+    diskReserveInodes: deps.config.diskReserve.inodes,
     clockAheadMs,
   };
 }

@@ -20,6 +20,7 @@ import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { RunLogContext } from '../run-log-context.ts';
+import type { DiskUsage } from './workspace/disk-usage.ts';
 
 /** Receives the events that are measured. */
 export interface SandboxObserver {
@@ -37,8 +38,8 @@ export interface SandboxDeps extends SandboxObserver {
   hostId: string;
   hostModel: HostModel;
   dataDir: string;
-  /** Free space of its disk that no sandbox may use. */
-  diskReserveBytes: number;
+  /** Free space and inodes of its disk that no sandbox may use. */
+  diskReserve: DiskUsage;
   /** For flows that set no image. */
   image: string;
   sandboxes: Sandboxes;

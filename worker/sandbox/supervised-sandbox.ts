@@ -19,6 +19,7 @@ import { missingExit, watchExit } from './stop/exit-watch.ts';
 import { closeAfterResult, finishRun } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
 import { createWatchdog, type Watchdog, watchForStall } from './stop/watchdog.ts';
+import type { DiskUsage } from './workspace/disk-usage.ts';
 import { createHashCache, type HashCache } from './workspace/hash-cache.ts';
 import { watchDiskUsage } from './workspace/quota-watchdog.ts';
 
@@ -47,12 +48,12 @@ export interface SupervisedSandbox {
 /** What it writes to the disk that it shares with other sandboxes. */
 interface SandboxDisk {
   paths: string[];
-  /** The limit of its working directory. */
-  maxBytes: number;
-  /** When it was last counted; 0 before. */
-  lastBytes(): number;
-  /** Ends it because the disk of the host is full. */
-  end(): void;
+  /** The limits of its working directory. */
+  max: DiskUsage;
+  /** When it was last counted; nothing before. */
+  last(): DiskUsage;
+  /** Ends it because the disk of the host has almost none of this left. */
+  end(resource: keyof DiskUsage): void;
   isEnding(): boolean;
 }
 
@@ -173,17 +174,17 @@ function watchLimits(
   }
   const paths = [folders.workspace, folders.config, folders.stderrFile];
   const bounds = boundsOf(deps);
-  let lastBytes = 0;
-  const onUsage = (bytes: number): void => void (lastBytes = bytes);
+  let last: DiskUsage = { bytes: 0, inodes: 0 };
+  const onUsage = (usage: DiskUsage): void => void (last = usage);
   void watchDiskUsage({ paths, bounds, signal }, { onUsage, onViolation: terminateFor });
   let isEnding = false;
   return {
     paths,
-    maxBytes: bounds.workspaceBytes,
-    lastBytes: () => lastBytes,
-    end() {
+    max: { bytes: bounds.workspaceBytes, inodes: bounds.workspaceInodes },
+    last: () => last,
+    end(resource) {
       isEnding = true;
-      terminateFor('host_disk_full');
+      terminateFor(resource === 'bytes' ? 'host_disk_full' : 'host_inodes_used_up');
     },
     isEnding: () => isEnding,
   };

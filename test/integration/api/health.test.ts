@@ -29,6 +29,7 @@ const report: HostHealth = {
   diskTotalBytes: 9,
   diskReserveBytes: 2,
   diskFreeInodes: 11,
+  diskReserveInodes: 3,
   clockAheadMs: 0,
 };
 

@@ -88,7 +88,7 @@ test('reports what the hosts report: engine, image, disk, clock, gVisor', async 
 test('reports a host without free inodes', async () => {
   await host('a', { diskFreeInodes: 12 });
   expect((await doctor()).about('host_disk_short')).toMatch(
-    /name-of-a has only 50\.0 GiB and 12 inodes free.*df -i/,
+    /name-of-a has only 50\.0 GiB and 12 inodes free: it gets no new runs.*df -i/,
   );
 });
 

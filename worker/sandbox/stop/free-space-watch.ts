@@ -1,7 +1,8 @@
-// Keeps a reserve of free space on the disk that all sandboxes of a host share. Counting a working
-// directory takes seconds, and a sandbox can fill the disk meanwhile. So the free space itself is
-// read ten times a second. If it is below the reserve, all sandboxes are paused, so that nothing is
-// written while they are measured. The one that wrote most is ended, the others continue.
+// Keeps a reserve of free space and free inodes on the disk that all sandboxes of a host share.
+// Counting a working directory takes seconds, and a sandbox can fill the disk meanwhile. So the
+// free space itself is read ten times a second. If it is below the reserve, all sandboxes are
+// paused, so that nothing is written while they are measured. The one that wrote most is ended, the
+// others continue.
 //
 // Its files are removed only after its end. Until then the next sandbox is ended only if the free
 // space has fallen further.
@@ -15,20 +16,28 @@ import type { ListedSandbox } from '../../../systems/docker/container/list.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
 import { sandboxKey } from '../sandbox-key.ts';
 import type { SupervisedSandbox } from '../supervised-sandbox.ts';
-import { diskUsage } from '../workspace/disk-usage.ts';
+import { type DiskUsage, diskUsage } from '../workspace/disk-usage.ts';
 
 interface FreeSpaceDeps {
   hostId: string;
   dataDir: string;
-  diskReserveBytes: number;
+  diskReserve: DiskUsage;
   sandboxes: Pick<Sandboxes, 'list' | 'pause' | 'unpause'>;
   logger: Logger;
 }
 
+type Resource = keyof DiskUsage;
+
+interface Shortage {
+  live: SupervisedSandbox[];
+  resource: Resource;
+  free: DiskUsage;
+}
+
 /** A tree that takes longer to count is treated as if it had not grown. */
 const usageTimeoutMs = 2_000;
-/** What other programs may write while a sandbox runs alone. */
-const aloneMinBytes = 1024 ** 2;
+/** What other programs may use up while a sandbox runs alone. */
+const aloneMin: DiskUsage = { bytes: 1024 ** 2, inodes: 100 };
 /** The next sandbox is ended after the free space has fallen by this part of the reserve. */
 const stepsPerReserve = 8;
 
@@ -38,43 +47,47 @@ export async function watchFreeSpace(
   live: () => SupervisedSandbox[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { dataDir, diskReserveBytes: reserve, logger } = deps;
-  let mark = reserve;
-  async function check(): Promise<void> {
-    const before = await freeBytes(dataDir);
-    if (before >= reserve) mark = reserve;
-    if (before >= mark) return;
-    await endLargestWriter(deps, { live: live(), before }, signal);
-    mark = Math.min(mark, (await freeBytes(dataDir)) - reserve / stepsPerReserve);
+  const { dataDir, diskReserve: reserve, logger } = deps;
+  const marks = { ...reserve };
+  async function check(resource: Resource, free: DiskUsage): Promise<void> {
+    if (free[resource] >= reserve[resource]) marks[resource] = reserve[resource];
+    if (free[resource] >= marks[resource]) return;
+    await endLargestWriter(deps, { live: live(), resource, free }, signal);
+    const left = (await freeSpace(dataDir))[resource];
+    marks[resource] = Math.min(marks[resource], left - reserve[resource] / stepsPerReserve);
+  }
+  async function checkAll(): Promise<void> {
+    const free = await freeSpace(dataDir);
+    await check('bytes', free);
+    await check('inodes', free);
   }
   while (!signal.aborted) {
     if (live().length > 0)
-      await check().catch((err: unknown) => logger.warn({ err }, 'disk_check_failed'));
+      await checkAll().catch((err: unknown) => logger.warn({ err }, 'disk_check_failed'));
     await sleep(limits.host.diskCheckMs, signal);
   }
 }
 
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+/** Inodes are infinite if the file system has no fixed number of them. */
+async function freeSpace(folder: string): Promise<DiskUsage> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return { bytes: bavail * bsize, inodes: files === 0 ? Number.POSITIVE_INFINITY : ffree };
 }
 
 async function endLargestWriter(
   deps: FreeSpaceDeps,
-  { live, before }: { live: SupervisedSandbox[]; before: number },
+  { live, resource, free }: Shortage,
   signal: AbortSignal,
 ): Promise<void> {
   const running = await pauseRunning(deps);
   let ended: SupervisedSandbox | null = null;
   try {
-    const measured = await Promise.all(live.map(measure));
-    ended = await findLargestWriter(deps, { measured, running });
-    const writers = measured.map(({ sandbox: { ref }, grownBytes }) => {
-      return { runId: ref.runId, grownBytes };
-    });
-    const about = { freeBytes: before, runId: ended?.ref.runId ?? null };
+    const measured = await Promise.all(live.map((one) => measure(one, resource)));
+    ended = await findLargestWriter(deps, { measured, running, resource });
+    const writers = measured.map(({ sandbox: { ref }, grown }) => ({ runId: ref.runId, grown }));
+    const about = { resource, free, runId: ended?.ref.runId ?? null };
     deps.logger.error({ ...about, writers: writers.slice(0, 3) }, 'host_disk_full');
-    ended?.disk.end();
+    ended?.disk.end(resource);
   } finally {
     // The one that is ended stays paused until it is killed.
     const kept = running.filter((one) => ended === null || !isOf(one, ended));
@@ -105,19 +118,20 @@ async function pauseRunning({ sandboxes, hostId }: FreeSpaceDeps): Promise<Liste
   return running;
 }
 
+/** Amounts of the resource that is short. */
 interface Measured {
   sandbox: SupervisedSandbox;
-  grownBytes: number;
+  grown: number;
   /** By how much it exceeds the limit of a working directory. */
-  excessBytes: number;
+  excess: number;
 }
 
-async function measure(sandbox: SupervisedSandbox): Promise<Measured> {
-  const { paths, maxBytes, lastBytes } = sandbox.disk;
+async function measure(sandbox: SupervisedSandbox, resource: Resource): Promise<Measured> {
+  const { paths, max, last } = sandbox.disk;
   const usage = await diskUsage(paths, usageTimeoutMs);
-  if (usage === null || usage === 'timeout') return { sandbox, grownBytes: 0, excessBytes: 0 };
-  const excessBytes = Math.max(0, usage.bytes - maxBytes);
-  return { sandbox, grownBytes: usage.bytes - lastBytes(), excessBytes };
+  if (usage === null || usage === 'timeout') return { sandbox, grown: 0, excess: 0 };
+  const excess = Math.max(0, usage[resource] - max[resource]);
+  return { sandbox, grown: usage[resource] - last()[resource], excess };
 }
 
 /**
@@ -126,29 +140,31 @@ async function measure(sandbox: SupervisedSandbox): Promise<Measured> {
  */
 async function findLargestWriter(
   deps: FreeSpaceDeps,
-  { measured, running }: { measured: Measured[]; running: ListedSandbox[] },
+  found: { measured: Measured[]; running: ListedSandbox[]; resource: Resource },
 ): Promise<SupervisedSandbox | null> {
-  measured.sort((a, b) => b.excessBytes - a.excessBytes || b.grownBytes - a.grownBytes);
+  const { measured, running, resource } = found;
+  measured.sort((a, b) => b.excess - a.excess || b.grown - a.grown);
   const [most] = measured;
   if (most === undefined) return null;
-  const clearlyBytes = deps.diskReserveBytes / stepsPerReserve;
-  if (most.excessBytes > 0 || most.grownBytes >= clearlyBytes) return most.sandbox;
-  let found = { sandbox: most.grownBytes > 0 ? most.sandbox : null, bytes: aloneMinBytes };
+  const clearly = deps.diskReserve[resource] / stepsPerReserve;
+  if (most.excess > 0 || most.grown >= clearly) return most.sandbox;
+  let largest = { sandbox: most.grown > 0 ? most.sandbox : null, amount: aloneMin[resource] };
   for (const { sandbox } of measured) {
     const own = running.find((one) => isOf(one, sandbox));
-    const bytes = own === undefined ? 0 : await writtenAlone(deps, own);
-    if (bytes > found.bytes) found = { sandbox, bytes };
+    const amount = own === undefined ? 0 : (await usedUpAlone(deps, own))[resource];
+    if (amount > largest.amount) largest = { sandbox, amount };
   }
-  return found.sandbox;
+  return largest.sandbox;
 }
 
-async function writtenAlone(
+async function usedUpAlone(
   { sandboxes, dataDir }: FreeSpaceDeps,
   { containerId }: ListedSandbox,
-): Promise<number> {
-  const before = await freeBytes(dataDir);
+): Promise<DiskUsage> {
+  const before = await freeSpace(dataDir);
   await sandboxes.unpause(containerId);
   await sleep(limits.host.diskCheckMs);
   await sandboxes.pause(containerId);
-  return before - (await freeBytes(dataDir));
+  const after = await freeSpace(dataDir);
+  return { bytes: before.bytes - after.bytes, inodes: before.inodes - after.inodes };
 }

@@ -18,6 +18,7 @@ type Violation =
   | ExceededLimit
   | 'storage_quota_exceeded'
   | 'host_disk_full'
+  | 'host_inodes_used_up'
   | 'stalled'
   | 'hung_after_result';
 
@@ -75,6 +76,11 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
       return {
         cause: 'disk_full',
         detail: 'the disk of the host was almost full, and this sandbox had written most',
+      };
+    case 'host_inodes_used_up':
+      return {
+        cause: 'disk_full',
+        detail: 'the disk of the host was almost full, and this sandbox had created most files',
       };
     case 'spool_unreadable':
       return { cause: 'max_reconnects_exceeded', detail: 'the output cannot be read' };

@@ -9,7 +9,7 @@ interface SizeBounds {
 }
 
 interface UsageObserver {
-  onUsage(bytes: number): void;
+  onUsage(usage: DiskUsage): void;
   onViolation(violation: QuotaViolation): void;
 }
 
@@ -20,7 +20,7 @@ const restPerScan = 9;
 /** A tree whose scan times out this often in a row has too many files. */
 const maxTimeouts = 3;
 
-/** Calls once if the trees together exceed their quota, and before that with each size. */
+/** Calls once if the trees together exceed their quota, and before that with each usage. */
 export async function watchDiskUsage(
   { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
   { onUsage, onViolation }: UsageObserver,
@@ -32,7 +32,7 @@ export async function watchDiskUsage(
     if (signal.aborted) return;
     const began = performance.now();
     const usage = await diskUsage(paths, usageTimeoutMs);
-    if (usage !== null && usage !== 'timeout') onUsage(usage.bytes);
+    if (usage !== null && usage !== 'timeout') onUsage(usage);
     timeouts = usage === 'timeout' ? timeouts + 1 : 0;
     const violation =
       timeouts >= maxTimeouts ? 'workspace_too_many_files' : violationOf(usage, bounds);

@@ -74,12 +74,14 @@ test('a host without capacity, a draining host and a stale host get nothing', as
   expect((await scenario.run()).hostId).toBe(hostId);
 });
 
-test('a host whose disk is short keeps its runs and gets no new ones', async () => {
+test.each([
+  ['free space', 'diskFreeBytes', 2 * healthyHost.diskReserveBytes],
+  ['free inodes', 'diskFreeInodes', 2 * healthyHost.diskReserveInodes],
+])('a host short of %s keeps its runs and gets no new ones', async (_of, field, mark) => {
   const scenario = await createScenario(database.pool, testSealer);
   const host = { hostId: newHostId(), name: 'disk', capacity: 5 };
-  const renewWith = (diskFreeBytes: number) =>
-    hosts().renew({ ...host, report: { ...healthyHost, diskFreeBytes } });
-  const mark = 2 * healthyHost.diskReserveBytes;
+  const renewWith = (free: number) =>
+    hosts().renew({ ...host, report: { ...healthyHost, [field]: free } });
   await renewWith(mark);
   const placed = await scenario.run();
   expect(placed.hostId).toBe(host.hostId);

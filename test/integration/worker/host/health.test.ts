@@ -30,7 +30,7 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
       sandboxRuntime,
       retention,
       postgresConnections: 12,
-      diskReserveBytes: 5,
+      diskReserve: { bytes: 5, inodes: 6 },
     },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
@@ -64,6 +64,7 @@ test('a healthy host reports it', async () => {
     diskTotalBytes: expect.any(Number),
     diskReserveBytes: 5,
     diskFreeInodes: expect.any(Number),
+    diskReserveInodes: 6,
     clockAheadMs: 1_234,
   });
 });

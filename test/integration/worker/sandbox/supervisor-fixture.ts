@@ -98,7 +98,7 @@ export async function createSupervisorFixture(
       hostId,
       hostModel: 'key',
       dataDir,
-      diskReserveBytes: 1,
+      diskReserve: { bytes: 1, inodes: 1 },
       image: stackEnv.scriptedImage,
       sandboxes,
       ...stores,

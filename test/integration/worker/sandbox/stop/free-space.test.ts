@@ -1,4 +1,5 @@
-// The sandboxes of a host share the disk of its data folder, here a small ext4 file system.
+// The sandboxes of a host share the disk of its data folder, here a small ext4 file system with few
+// inodes.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
@@ -9,7 +10,10 @@ import { createSupervisorFixture, follow } from '../supervisor-fixture.ts';
 
 const database = useDatabase();
 const miB = 1024 ** 2;
-const diskReserveBytes = 1_024 * miB;
+const reserveOf = {
+  bytes: { bytes: 1_024 * miB, inodes: 1 },
+  inodes: { bytes: 1, inodes: 10_000 },
+};
 let folder: string;
 let disk: string;
 
@@ -19,7 +23,7 @@ beforeAll(() => {
   disk = join(folder, 'm');
   mkdirSync(disk);
   execFileSync('truncate', ['-s', '1536M', join(folder, 'image')]);
-  execFileSync('mkfs.ext4', ['-q', '-m', '0', join(folder, 'image')]);
+  execFileSync('mkfs.ext4', ['-q', '-m', '0', '-N', '20000', join(folder, 'image')]);
   execFileSync('mount', ['-o', 'loop', join(folder, 'image'), disk]);
 });
 afterAll(() => {
@@ -27,28 +31,32 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const freeBytes = (): number => {
-  const { bavail, bsize } = statfsSync(disk);
-  return bavail * bsize;
+const freeSpace = () => {
+  const { bavail, bsize, ffree } = statfsSync(disk);
+  return { bytes: bavail * bsize, inodes: ffree };
 };
 
-/** Writes a little all the time until it may go, and reports each failure. */
+/** Creates and writes a small file all the time until it may go, and reports each failure. */
 const quiet = {
   shell:
-    'until [ -e go ]; do dd if=/dev/zero of=small bs=64k count=1 2>/dev/null || echo no $((1)) space; sleep 0.05; done; echo quiet $((2)) end',
+    'until [ -e go ]; do rm -f small; dd if=/dev/zero of=small bs=64k count=1 2>/dev/null || echo no $((1)) space; sleep 0.05; done; echo quiet $((2)) end',
 };
 /** At most 400 MiB a second, so that the reserve lasts for the two seconds that it promises. */
 const write = 'while dd if=/dev/zero bs=1M count=2 2>/dev/null; do sleep 0.02; done';
 const fill = `for n in 1 2 3 4; do (exec > big-$n; ${write}) & done; wait`;
 /** In files that are in no directory. */
 const fillHidden = `for n in 1 2 3 4; do (exec > big-$n; rm big-$n; ${write}) & done; wait`;
+/** At most 10 000 a second. */
+const fillInodes =
+  'n=0; while :; do n=$((n+1)); : > f-$n; [ $((n % 100)) -gt 0 ] || sleep 0.01; done';
 
 test.each([
-  ['with files', fill],
-  ['with deleted files', fillHidden],
-])(
+  ['with files', fill, 'bytes'],
+  ['with deleted files', fillHidden, 'bytes'],
+  ['with empty files', fillInodes, 'inodes'],
+] as const)(
   'ends the sandbox that fills the disk %s, and a quiet neighbour completes',
-  async (_how, shell) => {
+  async (_how, shell, resource) => {
     const fixture = await createSupervisorFixture(database.pool, disk);
     let unpauses = 0;
     const unpause = async (containerId: string): Promise<void> => {
@@ -57,18 +65,19 @@ test.each([
       return fixture.sandboxes.unpause(containerId);
     };
     const sandboxes = { ...fixture.sandboxes, unpause };
-    const supervisor = fixture.process({ diskReserveBytes, sandboxes });
+    const supervisor = fixture.process({ diskReserve: reserveOf[resource], sandboxes });
     const neighbour = await fixture.run([quiet]);
     const hostile = await fixture.run([{ shell }, { hang: true }]);
-    let least = freeBytes();
-    const sampling = setInterval(() => (least = Math.min(least, freeBytes())), 20);
+    const free = (): number => freeSpace()[resource];
+    let least = free();
+    const sampling = setInterval(() => (least = Math.min(least, free())), 20);
     onTestFinished(() => clearInterval(sampling));
     await supervisor.start(neighbour);
     await supervisor.start(hostile);
     expect(await follow(supervisor, hostile)).toMatchObject({ cause: 'disk_full' });
     clearInterval(sampling);
     expect(least).toBeGreaterThan(0);
-    expect(least).toBeLessThan(diskReserveBytes);
+    expect(least).toBeLessThan(reserveOf[resource][resource]);
     expect(fixture.logged.join('')).toContain('the disk of the host was almost full');
     await fixture.touch(neighbour, 'go');
     expect(await follow(supervisor, neighbour)).toMatchObject({ cause: 'completed' });
