@@ -23,6 +23,7 @@ export interface DoctorConfig {
   sandboxRuntime: RuntimeSetting;
   dataDir: string | null;
   dataVolume: string | null;
+  diskReserveBytes: number;
   /** The same durations as in the services, for the doctor's fixes. */
   times: {
     reconcileEveryMs: number;
@@ -55,6 +56,7 @@ const needed = {
   SANDBOX_RUNTIME: workerVariables.SANDBOX_RUNTIME,
   DATA_DIR: workerVariables.DATA_DIR.optional(),
   DATA_VOLUME: workerVariables.DATA_VOLUME,
+  DISK_RESERVE_BYTES: workerVariables.DISK_RESERVE_BYTES,
 };
 
 /** Throws a ConfigError that names every invalid variable. */
@@ -75,6 +77,7 @@ export function readDoctorConfig(own: Environment = process.env): Readonly<Docto
     sandboxRuntime: read.SANDBOX_RUNTIME,
     dataDir: read.DATA_DIR ?? null,
     dataVolume: read.DATA_VOLUME ?? null,
+    diskReserveBytes: read.DISK_RESERVE_BYTES,
     times: {
       reconcileEveryMs: read.RECONCILE_EVERY_MS,
       hostLostMs: read.HOST_LOST_MS,

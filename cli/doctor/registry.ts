@@ -1,6 +1,7 @@
 import { apiCheck, postgresDiskCheck } from './checks/api.ts';
 import { connectionsCheck } from './checks/connections.ts';
 import { containersCheck } from './checks/containers.ts';
+import { diskSpeedCheck } from './checks/disk-speed.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
 import { hostsCheck } from './checks/hosts.ts';
 import { clockCheck, encryptionKeyCheck, postgresCheck, schemaCheck } from './checks/postgres.ts';
@@ -34,6 +35,7 @@ export const checks: Check[] = [
   imageCheck,
   runtimeCheck,
   diskCheck,
+  diskSpeedCheck,
   runsCheck,
   workflowsCheck,
   messagesCheck,

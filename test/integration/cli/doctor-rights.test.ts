@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -105,6 +105,27 @@ test('reports a disk without free inodes', async () => {
     expect(diagnosis.about('disk_short')).toMatch(
       /8\.0 GiB and 999 inodes free.*RUN_RETENTION_DAYS/,
     );
+  } finally {
+    execFileSync('umount', [folder]);
+    rmdirSync(folder);
+  }
+});
+
+test('measures the disk, leaves no file, and names the reserve that it needs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fast-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6g', 'tmpfs', folder]);
+  try {
+    const small = { ...env, DATA_DIR: folder, DISK_RESERVE_BYTES: '1' };
+    const diagnosis = await doctorWith(small)();
+    expect(diagnosis.of('disk speed').facts).toEqual([
+      expect.stringMatching(/^writes [1-9].* per second$/),
+    ]);
+    expect(diagnosis.about('disk_reserve_small')).toMatch(
+      /writes \S+ .iB in 2 seconds, but .* Set DISK_RESERVE_BYTES to \d{10,} or more\.$/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+    const skipping = await doctorWith({ ...env, DATA_DIR: folder })();
+    expect(skipping.of('disk speed').state).toBe('skipped');
   } finally {
     execFileSync('umount', [folder]);
     rmdirSync(folder);
