@@ -52,7 +52,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
   ['Open sessions per project', '10 000; configurable per project', '429 `SESSION_LIMIT`'],
   [
-    'Stored files, transcripts and logs per project',
+    'Stored files, transcripts, logs, prompts and messages per project',
     `${bytes(limits.project.storageDefaultBytes)}; configurable per project`,
     '400 with `limit` and `current` for new runs, sessions, messages and files; working agents end with `disk_full`',
   ],

@@ -13,7 +13,7 @@ export interface FleetNumbers {
   hosts: { live: number; draining: number; disk_short: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
-  storedBytes: { files: number; transcripts: number; logs: number };
+  storedBytes: { files: number; transcripts: number; logs: number; messages: number };
   projectsAtStorageQuota: number;
   /** 0 unless so many are missing that the reconciler ends none of their runs. */
   missingWorkflows: number;

@@ -29,7 +29,10 @@ async function storedBytes(): Promise<number> {
 /** All that is in Postgres, without the ledger. */
 async function bytesInPostgres(): Promise<number> {
   const text = `select (select coalesce(sum(length(data)), 0) from blob_chunks)::float8
-                     + (select coalesce(sum(octet_length(data)), 0) from frames)::float8 as bytes`;
+                     + (select coalesce(sum(octet_length(data)), 0) from frames)::float8
+                     + (select coalesce(sum(octet_length(prompt)), 0) from runs)::float8
+                     + (select coalesce(sum(octet_length(text)), 0) from session_messages)::float8
+                       as bytes`;
   return (await service.database.pool.query<{ bytes: number }>(text)).rows[0]?.bytes ?? 0;
 }
 

@@ -6,6 +6,8 @@ interface StoredBytes {
   files: number;
   transcripts: number;
   logs: number;
+  /** Prompts of runs and messages to sessions. */
+  messages: number;
 }
 
 export async function readStoredBytes(db: Db, projectId: string): Promise<StoredBytes> {
@@ -19,7 +21,7 @@ export async function readStoredBytes(db: Db, projectId: string): Promise<Stored
     [projectId],
   );
   const stored = Object.fromEntries(rows.map(({ kind, bytes }) => [kind, bytes]));
-  return { files: 0, transcripts: 0, logs: 0, ...stored };
+  return { files: 0, transcripts: 0, logs: 0, messages: 0, ...stored };
 }
 
 export interface ProjectStorage {

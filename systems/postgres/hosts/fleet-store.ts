@@ -16,7 +16,7 @@ interface FleetRow {
   slots: { free: number; occupied: number };
   capped: number;
   missing_workflows: number;
-  stored: { files: number; transcripts: number; logs: number };
+  stored: { files: number; transcripts: number; logs: number; messages: number };
   over_storage: number;
 }
 
@@ -105,7 +105,8 @@ const countStatement = `
     select json_build_object(
              'files', coalesce(sum(bytes) filter (where kind = 'files'), 0),
              'transcripts', coalesce(sum(bytes) filter (where kind = 'transcripts'), 0),
-             'logs', coalesce(sum(bytes) filter (where kind = 'logs'), 0)) as stored
+             'logs', coalesce(sum(bytes) filter (where kind = 'logs'), 0),
+             'messages', coalesce(sum(bytes) filter (where kind = 'messages'), 0)) as stored
     from stored
   ),
   over_storage as (

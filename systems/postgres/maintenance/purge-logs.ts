@@ -46,14 +46,23 @@ export async function removeFrames(db: Db, runIds: string[]): Promise<number> {
 }
 
 /** The messages of ended sessions, with their replies. */
-async function removeMessages(db: Db, runIds: string[]): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from session_messages where id in (
-       select id from session_messages where run_id = any($1::uuid[]) limit $2
-     )`,
+export async function removeMessages(db: Db, runIds: string[]): Promise<number> {
+  const { rows } = await db.query<{ deleted: number }>(
+    `with deleted as (
+       delete from session_messages where id in (
+         select id from session_messages where run_id = any($1::uuid[]) limit $2
+       )
+       returning run_id, octet_length(text) as bytes
+     ),
+     counted as (
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select r.project_id, 'messages', -sum(d.bytes)
+       from deleted d join runs r on r.id = d.run_id group by r.project_id
+     )
+     select count(*) as deleted from deleted`,
     [runIds, limits.retention.batchRows],
   );
-  return rowCount ?? 0;
+  return rows[0]?.deleted ?? 0;
 }
 
 /** Not while another worker, whose lease has expired, is still deleting the same rows. */

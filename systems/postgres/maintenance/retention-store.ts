@@ -4,7 +4,7 @@ import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
 import { removeBlobs } from './purge-blobs.ts';
 import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
-import { purgeLogs, removeFrames } from './purge-logs.ts';
+import { purgeLogs, removeFrames, removeMessages } from './purge-logs.ts';
 import { purgeTogether, type Unpurged } from './purge-together.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
@@ -123,7 +123,8 @@ async function purgeTombstone(
   return purgeTogether(
     ids,
     unpurged,
-    async (due) => (await removeFrames(pool, due)) || removeRuns(pool, due),
+    async (due) =>
+      (await removeFrames(pool, due)) || (await removeMessages(pool, due)) || removeRuns(pool, due),
   );
 }
 
@@ -147,7 +148,17 @@ function removeRuns(pool: Pool, runIds: string[]): Promise<number> {
   return inTransaction(pool, async (db) => {
     for (const table of runTables)
       await db.query(`delete from ${table} where run_id = any($1::uuid[])`, [runIds]);
-    const { rowCount } = await db.query('delete from runs where id = any($1::uuid[])', [runIds]);
-    return rowCount ?? 0;
+    const { rows } = await db.query<{ deleted: number }>(
+      `with deleted as (
+         delete from runs where id = any($1::uuid[]) returning project_id, prompt
+       ),
+       counted as (
+         insert into stored_bytes_changes (project_id, kind, bytes)
+         select project_id, 'messages', -sum(octet_length(prompt)) from deleted group by project_id
+       )
+       select count(*) as deleted from deleted`,
+      [runIds],
+    );
+    return rows[0]?.deleted ?? 0;
   });
 }

@@ -471,7 +471,7 @@ CREATE TABLE public.stored_bytes (
     project_id text NOT NULL,
     kind text NOT NULL,
     bytes bigint NOT NULL,
-    CONSTRAINT stored_bytes_kind_check CHECK ((kind = ANY (ARRAY['files'::text, 'transcripts'::text, 'logs'::text])))
+    CONSTRAINT stored_bytes_kind_check CHECK ((kind = ANY (ARRAY['files'::text, 'transcripts'::text, 'logs'::text, 'messages'::text])))
 );
 
 CREATE TABLE public.stored_bytes_changes (

@@ -165,12 +165,21 @@ async function findCurrentMessage(db: Db, runId: string): Promise<string | null>
 function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
   return inTransaction(pool, async (db) => {
     await db.query('select from run_logs where run_id = $1 for update', [runId]);
-    const { rowCount } = await db.query(
-      `delete from session_messages
-       where id = $1 and run_id = $2 and delivery_attempts = 0 and ended_at is null`,
+    const { rows } = await db.query(
+      `with deleted as (
+         delete from session_messages
+         where id = $1 and run_id = $2 and delivery_attempts = 0 and ended_at is null
+         returning run_id, text
+       ),
+       counted as (
+         insert into stored_bytes_changes (project_id, kind, bytes)
+         select r.project_id, 'messages', -octet_length(d.text)
+         from deleted d join runs r on r.id = d.run_id
+       )
+       select from deleted`,
       [messageId, runId],
     );
-    return rowCount === 1;
+    return rows.length === 1;
   });
 }
 

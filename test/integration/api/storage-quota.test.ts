@@ -34,6 +34,7 @@ const usedUp = (limit: number, current: number) => [
   },
 ];
 const answerOf = ({ status, json }: Answer) => [status, json];
+const nothing = { files: 0, transcripts: 0, logs: 0, messages: 0 };
 
 async function countRuns({ projectId }: Tenant): Promise<number> {
   const text = 'select count(*)::int as n from runs where project_id = $1';
@@ -52,15 +53,15 @@ describe('a project whose storage quota is used up', () => {
     const session = (await call(sessionsOf(tenant), { body: { sessionId: 'open' } })).json.data;
     const say = (body: object = {}) =>
       chatOf(tenant)({ message: 'Hi', sessionId: 'open', ...body });
-    await put(tenant, randomBytes(999));
-    expect((await trigger(tenant)).status).toBe(201);
     const said = await say({ clientMessageId: 'first' });
     expect(said.status).toBe(202);
+    await put(tenant, randomBytes(999 - 'GoHi'.length));
     const again = { prompt: 'Go', idempotencyKey: 'again' };
-    const replayed = (await trigger(tenant, again)).json.data.runId;
+    const accepted = await trigger(tenant, again);
+    expect(accepted.status).toBe(201);
+    const replayed = accepted.json.data.runId;
 
-    await put(tenant, randomBytes(1));
-    const rejected = usedUp(1_000, 1_000);
+    const rejected = usedUp(1_000, 1_001);
     const count = await countRuns(tenant);
     const files = [file(randomBytes(10))];
     const inject = () => call(`/api/v1/runs/${session.runId}/files`, { body: { files } });
@@ -71,7 +72,7 @@ describe('a project whose storage quota is used up', () => {
     expect(answerOf(await inject())).toEqual(rejected);
     expect(answerOf(await call(sessionsOf(tenant), { body: {} }))).toEqual(rejected);
     expect(await countRuns(tenant)).toBe(count);
-    expect(await stored(tenant)).toMatchObject({ files: 1_000 });
+    expect(await stored(tenant)).toMatchObject({ files: 995, messages: 6 });
 
     // Runs and messages that were accepted before are returned, and can be read.
     expect(await trigger(tenant, again)).toMatchObject({
@@ -113,8 +114,8 @@ describe('the stored bytes of a project', () => {
     await put(second, shared);
     await put(second, randomBytes(30), 'transcripts');
     await put(second, randomBytes(3 * 1024 ** 2));
-    expect(await stored(first)).toEqual({ files: 100, transcripts: 0, logs: 0 });
-    expect(await stored(second)).toEqual({ files: 3 * 1024 ** 2, transcripts: 30, logs: 0 });
+    expect(await stored(first)).toEqual({ ...nothing, files: 100 });
+    expect(await stored(second)).toEqual({ ...nothing, files: 3 * 1024 ** 2, transcripts: 30 });
   });
 
   test('include the files of requests and the data of frames, and are freed with them', async () => {
@@ -129,12 +130,13 @@ describe('the stored bytes of a project', () => {
     const text = 'select sum(octet_length(data))::int as bytes from frames where run_id = $1';
     const [row] = (await fixture.database.pool.query<{ bytes: number }>(text, [runId])).rows;
     expect(row?.bytes).toBe(3 * Buffer.byteLength(data));
-    expect(await stored(tenant)).toEqual({ files: 1_234, transcripts: 0, logs: row?.bytes });
+    const all = { ...nothing, files: 1_234, logs: row?.bytes, messages: 2 };
+    expect(await stored(tenant)).toEqual(all);
 
     await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     const retention = createRetentionStore(fixture.database.pool);
     expect(await retention.storedBytes()).toBeGreaterThan(0);
-    expect(await stored(tenant)).toEqual({ files: 1_234, transcripts: 0, logs: row?.bytes });
+    expect(await stored(tenant)).toEqual(all);
     await fixture.database.pool.query(
       `update runs set ended_at = ended_at - interval '1 day' where id = $1`,
       [runId],
@@ -149,7 +151,45 @@ describe('the stored bytes of a project', () => {
       ),
     );
     await retention.removeBlobs(1_000, '');
-    expect(await stored(tenant)).toEqual({ files: 0, transcripts: 0, logs: 0 });
+    expect(await stored(tenant)).toEqual({ ...nothing, messages: 2 });
+  });
+
+  test('include prompts and messages, and are freed with them', async () => {
+    const tenant = await fixture.tenant();
+    const { stores, database } = fixture;
+    const made = (await trigger(tenant, { prompt: 'Grüße' })).json.data.runId;
+    const { sessionId, runId } = (await chatOf(tenant)({ message: 'Hi ü' })).json.data;
+    const second = (await chatOf(tenant)({ message: 'Wait', sessionId })).json.data;
+    expect(await stored(tenant)).toEqual({ ...nothing, messages: 7 + 5 + 4 });
+    expect(await stores.messages.withdraw(runId, second.messageId)).toBe(true);
+    expect(await stored(tenant)).toEqual({ ...nothing, messages: 7 + 5 });
+
+    for (const id of [made, runId])
+      await stores.runs.endRun({ runId: id, cause: 'completed', detail: null, exitCode: 0 });
+    await database.pool.query(`update runs set ended_at = ended_at - interval '1 day'`);
+    const retention = createRetentionStore(database.pool);
+    while ((await retention.logs(1_000)) > 0);
+    expect(await stored(tenant)).toMatchObject({ messages: 7 });
+    await stores.runs.markDeleted(made);
+    await database.pool.query(`update runs set deleted_at = deleted_at - interval '1 day'`);
+    while ((await retention.tombstone(1_000)) > 0);
+    expect(await stored(tenant)).toMatchObject({ messages: 0 });
+  });
+
+  test('are freed with a deleted session whose log is stored', async () => {
+    const tenant = await fixture.tenant();
+    const { runId } = (await chatOf(tenant)({ message: 'Hi' })).json.data;
+    const end = { runId, cause: 'deleted_by_api', detail: null, exitCode: null } as const;
+    await fixture.stores.runs.endRun(end);
+    await fixture.stores.runs.markDeleted(runId);
+    expect(await stored(tenant)).toMatchObject({ messages: 2 });
+    const { pool } = fixture.database;
+    await pool.query(`update runs set deleted_at = deleted_at - interval '1 day'`);
+    const retention = createRetentionStore(pool);
+    while ((await retention.tombstone(1_000)) > 0);
+    expect((await pool.query('select from runs where id = $1', [runId])).rowCount).toBe(0);
+    const { logs: _ofItsEvents, ...left } = await stored(tenant);
+    expect(left).toEqual({ files: 0, transcripts: 0, messages: 0 });
   });
 
   test('are summed exactly, although several processes add changes at once', async () => {

@@ -80,7 +80,7 @@ test("a project's usage includes its limits and their use", async () => {
   expect(await usageOf(tenant)).toMatchObject({
     month: new Date().toISOString().slice(0, 7),
     ...{ ...bounds, monthlyRuns: 3, concurrentRuns: 3, openSessions: 1 },
-    storedBytes: { files: 0, transcripts: 0, logs: 0 },
+    storedBytes: { files: 0, transcripts: 0, logs: 0, messages: 3 * 'Go'.length },
   });
 });
 

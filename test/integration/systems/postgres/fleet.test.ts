@@ -23,7 +23,7 @@ test('an empty service has zero counts', async () => {
     hosts: { live: 0, draining: 0, disk_short: 0, stale: 0 },
     slots: { free: 0, occupied: 0 },
     projectsAtCap: 0,
-    storedBytes: { files: 0, transcripts: 0, logs: 0 },
+    storedBytes: { files: 0, transcripts: 0, logs: 0, messages: 0 },
     projectsAtStorageQuota: 0,
     missingWorkflows: 0,
   });

@@ -24,7 +24,7 @@ const numbers: FleetNumbers = {
   hosts: { live: 11, draining: 12, disk_short: 18, stale: 13 },
   slots: { free: 14, occupied: 15 },
   projectsAtCap: 16,
-  storedBytes: { files: 18, transcripts: 19, logs: 20 },
+  storedBytes: { files: 18, transcripts: 19, logs: 20, messages: 22 },
   projectsAtStorageQuota: 21,
   missingWorkflows: 17,
 };

@@ -149,6 +149,8 @@ begin
     picked_host, case when places_run and picked_host is null then at end,
     run_workflow_id(project.id, input.id, idempotency_key, at)
   ) returning r.* into run;
+  insert into stored_bytes_changes (project_id, kind, bytes)
+  values (project.id, 'messages', octet_length(run.prompt));
   insert into run_logs (run_id) values (run.id);
   insert into run_configs (run_id, sealed) values (run.id, config_sealed);
 

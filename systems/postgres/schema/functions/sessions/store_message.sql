@@ -86,6 +86,8 @@ begin
 
   select count(*) into "position" from session_messages m
     where m.run_id = p_run_id and m.ended_at is null;
+  insert into stored_bytes_changes (project_id, kind, bytes)
+  values (project.id, 'messages', octet_length(p_text));
   insert into session_messages (id, run_id, position, client_message_id, text)
   select p_message_id, p_run_id, coalesce(max(m.position), 0) + 1, p_client_message_id, p_text
   from session_messages m where m.run_id = p_run_id;
