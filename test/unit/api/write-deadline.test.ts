@@ -6,15 +6,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import type { App } from '../../../api/app-types.ts';
 import { installWriteDeadline } from '../../../api/http/write-deadline.ts';
 
 const stallMs = 400;
 const large = 'x'.repeat(24 * 1024 ** 2);
 
+type Registrar = Pick<TestContext, 'onTestFinished'>;
+
 /** A server, and a function that sends it requests without reading the answers. */
-async function startServer(serverStallMs = stallMs) {
+async function startServer({ onTestFinished }: Registrar, serverStallMs = stallMs) {
   const app: App = Fastify();
   onTestFinished(() => app.close());
   installWriteDeadline(app, serverStallMs);
@@ -67,19 +69,19 @@ async function read(socket: Socket, bytesPerMs = Number.POSITIVE_INFINITY): Prom
   return Buffer.concat(parts).toString();
 }
 
-test.each(['/text', '/blob'])('disconnects a peer that does not read %s', async (path) => {
-  const { send, sockets } = await startServer();
+test.for(['/text', '/blob'])('disconnects a peer that does not read %s', async (path, context) => {
+  const { send, sockets } = await startServer(context);
   await once(send(path), 'connect');
   await expect.poll(sockets).toBe(1);
   await expect.poll(sockets, { timeout: 5 * stallMs }).toBe(0);
 });
 
-test.concurrent.each(['/text', '/blob'])(
+test.concurrent.for(['/text', '/blob'])(
   'serves all of %s to a peer that reads slowly',
-  async (path) => {
+  async (path, context) => {
     // Reading takes four seconds, and no busy machine delays one read by as much as the deadline.
     const serverStallMs = 2_500;
-    const { send } = await startServer(serverStallMs);
+    const { send } = await startServer(context, serverStallMs);
     const began = performance.now();
     const text = await read(send(path), large.length / 4_000);
     expect(performance.now() - began).toBeGreaterThan(serverStallMs);
@@ -87,8 +89,8 @@ test.concurrent.each(['/text', '/blob'])(
   },
 );
 
-test('waits for a slow source and a slow handler', async () => {
-  const { send } = await startServer();
+test('waits for a slow source and a slow handler', async (context) => {
+  const { send } = await startServer(context);
   const answers = await Promise.all([read(send('/slow-source')), read(send('/slow', '/small'))]);
   expect(answers[0]).toMatch(/a\r\n.*b\r\n.*c\r\n/s);
   expect(answers[1]).toMatch(/late.*small/s);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sharedHooks } from './concurrent-tests.ts';
 import { filesInCycles, importGraph, importsOf } from './import-graph.ts';
 import { serverNeeds, serverTablePaths } from './server-needs.ts';
 import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
@@ -41,6 +42,11 @@ describe('the source tree', () => {
 
   test('has unit tests that start, build and download nothing', () => {
     expect(serverNeeds('test/unit', { files: code, read: readOwnFile })).toEqual([]);
+  });
+
+  test('has no concurrent test with a clean-up that may run at the end of another test', () => {
+    const tests = code.filter((file) => file.startsWith('test/'));
+    expect(sharedHooks(tests, readOwnFile)).toEqual([]);
   });
 
   test.each(serverTablePaths)('has %s, which the rule of unit tests names', (path) => {
@@ -106,6 +112,22 @@ describe('the checks of the source tree', () => {
     expect(serverNeeds('test/unit', { files, read: (file) => texts[file] ?? '' })).toEqual([
       'test/unit/a.test.ts: test/support/stack-env.ts',
       'test/unit/c.test.ts: go',
+    ]);
+  });
+
+  test('find a concurrent test with a global hook, but not one with its own or with none', () => {
+    const global = "import { onTestFinished, test } from 'vitest';\n";
+    const own = "import { test } from 'vitest';\n";
+    const texts: Record<string, string> = {
+      'test/a.test.ts': `${global}test.concurrent('a', () => onTestFinished(end));\n`,
+      'test/b.test.ts': `${own}import './folder.ts';\ndescribe.concurrent('b', () => {});\n`,
+      'test/c.test.ts': `${own}test.concurrent('c', ({ onTestFinished }) => {});\n`,
+      'test/d.test.ts': `${global}test('is no test.concurrent', () => onTestFinished(end));\n`,
+      'test/folder.ts': "import {\n  onTestFailed,\n} from 'vitest';\n",
+    };
+    expect(sharedHooks(Object.keys(texts), (file) => texts[file] ?? '')).toEqual([
+      'test/a.test.ts: test/a.test.ts',
+      'test/b.test.ts: test/folder.ts',
     ]);
   });
 
