@@ -13,7 +13,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
   admission: Pick<AdmissionStore, 'claimSlot' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
-  frameStream: Pick<FrameStream, 'notify' | 'expire'>;
+  frameStream: Pick<FrameStream, 'notify' | 'expireEnded'>;
 }
 
 export function createRunActivities(
@@ -25,7 +25,7 @@ export function createRunActivities(
     const { run: _, hasWaiting, ...result } = await deps.runs.endRun(end);
     failpoint('end.committed');
     await deps.frameStream.notify(end.runId);
-    await deps.frameStream.expire(end.runId);
+    await deps.frameStream.expireEnded(end.runId);
     failpoint('end.notified');
     if (hasWaiting) await slots.assign();
     return result;

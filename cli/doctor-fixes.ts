@@ -71,7 +71,11 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     temporalIdentity: createTemporalIdentityStore(pool),
     retention: createRetentionStore(pool),
     // Readers also poll Postgres, and Redis expires entries automatically.
-    frameStream: { notify: async () => false, expire: async () => false },
+    frameStream: {
+      notify: async () => false,
+      expireEnded: async () => false,
+      retryExpiries: async () => undefined,
+    },
     listSandboxes: async () => [],
     removeSandbox: async () => undefined,
     removeOrphanedFolders: async () => undefined,

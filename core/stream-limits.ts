@@ -49,6 +49,10 @@ export const streamLimits = {
     backoffMs: 1 * secondMs,
     /** Expiry of a run's keys in Redis after the last publication. */
     runKeysTtlMs: 1 * dayMs,
+    /** How long Redis knows that a run has ended. No publication is later. */
+    endedTtlMs: 1 * hourMs,
+    /** Expiries that a process repeats after Redis has failed, at most. */
+    failedExpiriesMax: 10_000,
     /** How long the IDs of accepted runs, sessions and messages are kept, and how many at most. */
     acceptedKeptMs: 60 * secondMs,
     acceptedMax: 10_000,

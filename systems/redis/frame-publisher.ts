@@ -29,6 +29,7 @@ interface FramePublisher {
 /** One command per batch: a command per entry would cost most of this process's time. */
 export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublisher {
   const trimmer = createStreamTrimmer();
+  const keysOf = (runId: string) => [keys.frames(runId), keys.ended(runId)] as const;
   return {
     async publish(runId, batch) {
       const entries = inOrder(batch);
@@ -38,12 +39,13 @@ export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublis
         limits.replay.bufferFrames,
         trimmer.trim(runId) ?? '',
         limits.redis.runKeysTtlMs,
+        limits.replay.bufferAfterEndMs,
       ];
       const notification = [keys.runChannel(runId), notificationOf(entries, lastSeqOf(batch))];
       const written = entries.flatMap(({ id, head, data }) => [id, head, data]);
       const args = [...bounds, ...notification, ...written];
       try {
-        const isBuffered = await redis.eval(publishScript, 1, keys.frames(runId), ...args);
+        const isBuffered = await redis.eval(publishScript, 2, ...keysOf(runId), ...args);
         if (isBuffered === 1) return 'buffered';
         trimmer.forget(runId);
         return 'rejected';
@@ -55,11 +57,14 @@ export function createFramePublisher(redis: Redis, keys: RedisKeys): FramePublis
   };
 }
 
-/** An id that Redis rejects as too small was published before, which counts as success. */
+/**
+ * An id that Redis rejects as too small was published before, which counts as success. After the
+ * end of the run, a publication leaves the expiry as it is.
+ */
 const publishScript = `
-local bound, lowest, ttl, channel, notification = unpack(ARGV, 1, 5)
+local bound, lowest, ttl, ttlAfterEnd, channel, notification = unpack(ARGV, 1, 6)
 local isBuffered = 1
-for i = 6, #ARGV, 3 do
+for i = 7, #ARGV, 3 do
   local id, head, data = unpack(ARGV, i, i + 2)
   local answer = redis.pcall('XADD', KEYS[1], 'MAXLEN', '~', bound, id, 'h', head, 'd', data)
   if type(answer) == 'table' and not string.find(answer.err, 'equal or smaller', 1, true) then
@@ -69,7 +74,11 @@ for i = 6, #ARGV, 3 do
 end
 if isBuffered == 1 then
   if lowest ~= '' then redis.call('XTRIM', KEYS[1], 'MINID', lowest) end
-  redis.call('PEXPIRE', KEYS[1], ttl)
+  if redis.call('EXISTS', KEYS[2]) == 0 then
+    redis.call('PEXPIRE', KEYS[1], ttl)
+  elseif redis.call('PTTL', KEYS[1]) < 0 then
+    redis.call('PEXPIRE', KEYS[1], ttlAfterEnd)
+  end
 else
   redis.pcall('XTRIM', KEYS[1], 'MAXLEN', 0)
 end

@@ -8,7 +8,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import type { Redis } from './connect.ts';
 import { readEntry, type StreamEntry, type StreamPosition } from './frame-entry.ts';
 import { createFramePublisher, type FrameBatch, type PublishOutcome } from './frame-publisher.ts';
-import { redisKeys } from './keys.ts';
+import { type RedisKeys, redisKeys } from './keys.ts';
 import { type OnNotification, type SubscriberOptions, sharedOrNew } from './subscriber.ts';
 
 /** No call throws: `failed`, false or null means that Redis could not be reached. */
@@ -23,6 +23,10 @@ export interface FrameStream {
   subscribe: (runId: string, onNotification: OnNotification) => () => void;
   /** Lets the run's keys expire `limits.replay.bufferAfterEndMs` later. Safe to repeat. */
   expire: (runId: string) => Promise<boolean>;
+  /** The same for a run that has ended: publications after the call do not keep its keys longer. */
+  expireEnded: (runId: string) => Promise<boolean>;
+  /** Repeats the calls of `expire` and `expireEnded` that have failed in this process. */
+  retryExpiries: () => Promise<void>;
   publishFileTree: (runId: string, json: string) => Promise<boolean>;
   /** `json` is null if Redis has none. */
   readFileTree: (runId: string) => Promise<{ json: string | null } | null>;
@@ -40,6 +44,7 @@ export function createFrameStream(
 ): FrameStream {
   const keys = redisKeys(instance);
   const publisher = createFramePublisher(redis, keys);
+  const expiries = createExpiries(redis, keys);
   const breaker = createCircuitBreaker();
   const subscriber = sharedOrNew(redis, options);
 
@@ -57,14 +62,17 @@ export function createFrameStream(
       subscriber.subscribe(keys.runChannel(runId), onNotification),
     expire(runId) {
       publisher.forget(runId);
-      const pipeline = redis.pipeline();
-      pipeline.pexpire(keys.frames(runId), limits.replay.bufferAfterEndMs);
-      pipeline.pexpire(keys.fileTree(runId), limits.replay.bufferAfterEndMs);
-      return reached(pipeline.exec());
+      return expiries.set(runId, { hasEnded: false });
     },
+    expireEnded(runId) {
+      publisher.forget(runId);
+      return expiries.set(runId, { hasEnded: true });
+    },
+    retryExpiries: expiries.retry,
     publishFileTree(runId, json) {
-      const args = [json, limits.redis.runKeysTtlMs, keys.runChannel(runId)];
-      return reached(redis.eval(treeScript, 1, keys.fileTree(runId), ...args));
+      const ttls = [limits.redis.runKeysTtlMs, limits.replay.bufferAfterEndMs];
+      const args = [json, ...ttls, keys.runChannel(runId)];
+      return reached(redis.eval(treeScript, 2, keys.fileTree(runId), keys.ended(runId), ...args));
     },
     readFileTree: (runId) => breaker.run(null, () => readTree(redis, keys.fileTree(runId))),
     close: subscriber.close,
@@ -76,9 +84,42 @@ export function createFrameStream(
  * old one first allows that: see `writeAlsoWhenFull`.
  */
 const treeScript = `
+local ttl = redis.call('EXISTS', KEYS[2]) == 0 and ARGV[2] or ARGV[3]
 redis.call('DEL', KEYS[1])
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-redis.call('PUBLISH', ARGV[3], 't')
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ttl)
+redis.call('PUBLISH', ARGV[4], 't')
+return 1
+`;
+
+/** Remembers the runs whose keys Redis did not let expire: they would stay for a day. */
+function createExpiries(redis: Redis, keys: RedisKeys) {
+  /** Whether the run has ended, by run. */
+  const failed = new Map<string, boolean>();
+
+  async function set(runId: string, given: { hasEnded: boolean }): Promise<boolean> {
+    const hasEnded = given.hasEnded || failed.get(runId) === true;
+    const keysOf = [keys.frames(runId), keys.fileTree(runId), keys.ended(runId)];
+    const ttls = [limits.replay.bufferAfterEndMs, hasEnded ? limits.redis.endedTtlMs : 0];
+    const isSet = await reached(redis.eval(expiryScript, keysOf.length, ...keysOf, ...ttls));
+    if (isSet) failed.delete(runId);
+    else if (failed.size < limits.redis.failedExpiriesMax) failed.set(runId, hasEnded);
+    return isSet;
+  }
+
+  return {
+    set,
+    /** Harmless for a session that was resumed: its next publication keeps the keys longer. */
+    async retry(): Promise<void> {
+      for (const [runId, hasEnded] of failed) if (!(await set(runId, { hasEnded }))) return;
+    },
+  };
+}
+
+/** A full Redis takes the mark, because the first write needs no memory. */
+const expiryScript = `
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
+if ARGV[2] ~= '0' then redis.call('SET', KEYS[3], '', 'PX', ARGV[2]) end
 return 1
 `;
 
@@ -103,11 +144,10 @@ async function readTree(redis: Redis, key: string): Promise<{ json: string | nul
   }
 }
 
-/** A pipeline returns an error per command. */
 async function reached(answer: Promise<unknown>): Promise<boolean> {
   try {
-    const answers = await answer;
-    return !Array.isArray(answers) || answers.every(([error]) => error === null);
+    await answer;
+    return true;
   } catch {
     return false;
   }

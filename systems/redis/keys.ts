@@ -10,6 +10,8 @@ export interface RedisKeys {
   runChannel: (runId: string) => string;
   /** The last file tree of the working directory, JSON text. Expires with the frames. */
   fileTree: (runId: string) => string;
+  /** Exists for a while after the run has ended. Late publications then expire soon, too. */
+  ended: (runId: string) => string;
   /** When a session's stream last had a reader. */
   presence: (runId: string) => string;
   /** Token bucket of an API key. Expires when it would be full again. */
@@ -30,6 +32,7 @@ export function redisKeys(instance: string): RedisKeys {
     allRuns: `${prefix}:run:*`,
     runChannel: (runId) => `${prefix}:run:${runId}:channel`,
     fileTree: (runId) => `${prefix}:run:${runId}:filetree`,
+    ended: (runId) => `${prefix}:run:${runId}:ended`,
     presence: (runId) => `${prefix}:run:${runId}:presence`,
     bucket: (keyId) => `${prefix}:bucket:${keyId}`,
     streamSlots: (scope, id) => `${prefix}:stream-slots:${scope}:${id}`,

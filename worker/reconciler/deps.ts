@@ -22,7 +22,7 @@ export interface ReconcilerDeps {
   schedules: ScheduleStore;
   retention: RetentionStore;
   temporalIdentity: Pick<TemporalIdentityStore, 'find' | 'recordMissing' | 'clearMissing'>;
-  frameStream: Pick<FrameStream, 'notify' | 'expire'>;
+  frameStream: Pick<FrameStream, 'notify' | 'expireEnded' | 'retryExpiries'>;
   temporal: Pick<
     Temporal,
     | 'check'

@@ -43,6 +43,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const local: Step[] = [
     ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
     ['remove_orphaned_folders', deps.removeOrphanedFolders],
+    ['expire_buffers', deps.frameStream.retryExpiries],
   ];
 
   /** A leader that does not reach Temporal leaves the job to another worker. */

@@ -51,7 +51,7 @@ function activitiesWith(overrides: {
     temporal: { startRun: unexpected, signalSleep: unexpected, signalSlotAssigned: unexpected },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
-    frameStream: { notify: unexpected, expire: unexpected },
+    frameStream: { notify: unexpected, expireEnded: unexpected },
     turns: {
       claimSlot: unexpected,
       failTurn: unexpected,

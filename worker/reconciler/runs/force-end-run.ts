@@ -20,7 +20,7 @@ export async function forceEndRun(deps: ReconcilerDeps, run: Run, why: ForcedEnd
   deps.logger.warn(fields, 'run_ended_by_reconciler');
   failpoint('reconcile.ended');
   await deps.frameStream.notify(runId);
-  await deps.frameStream.expire(runId);
+  await deps.frameStream.expireEnded(runId);
   failpoint('reconcile.notified');
   if (ended.run.webhook.state === 'pending') await resumeWebhook(deps, ended.run);
 }

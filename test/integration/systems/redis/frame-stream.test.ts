@@ -116,6 +116,35 @@ test('sets an expiry on every key, five minutes after the end of the run', async
   }
 });
 
+test('a publication after the end of the run is buffered, and keeps nothing longer', async () => {
+  const [early, late] = [randomUUID(), randomUUID()];
+  const keys = redisKeys(fixture.instance);
+  await stream.publish(early, { frames: [frame(1)], deltas: [] });
+  for (const runId of [early, late]) expect(await stream.expireEnded(runId)).toBe(true);
+  await fixture.redis.pexpire(keys.frames(early), 60_000);
+  for (const runId of [early, late]) {
+    expect(await stream.publish(runId, { frames: [frame(2)], deltas: [] })).toBe('buffered');
+    expect(await stream.publishFileTree(runId, '[]')).toBe(true);
+    for (const key of [keys.frames(runId), keys.fileTree(runId)]) {
+      const left = await fixture.redis.pttl(key);
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThanOrEqual(limits.replay.bufferAfterEndMs);
+    }
+  }
+  expect(await fixture.redis.pttl(keys.frames(early))).toBeLessThanOrEqual(60_000);
+  expect((await stream.read(early, fromStart, 3))?.at(-1)).toMatchObject({ frame: frame(2) });
+  expect(await fixture.redis.pttl(keys.ended(late))).toBeLessThanOrEqual(limits.redis.endedTtlMs);
+});
+
+test('a session that runs again has its buffer for longer, as before its sleep', async () => {
+  const runId = randomUUID();
+  const key = redisKeys(fixture.instance).frames(runId);
+  await stream.publish(runId, { frames: [frame(1)], deltas: [] });
+  expect(await stream.expire(runId)).toBe(true);
+  await stream.publish(runId, { frames: [frame(2)], deltas: [] });
+  expect(await fixture.redis.pttl(key)).toBeGreaterThan(limits.replay.bufferAfterEndMs);
+});
+
 test('notifies subscribers with the kind of change, until they unsubscribe', async () => {
   const runId = randomUUID();
   const received: Notification[] = [];

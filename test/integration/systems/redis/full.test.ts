@@ -175,6 +175,16 @@ describe('a full Redis still takes', () => {
     expect(await ttl(keys().accepted)).toBeGreaterThan(0);
   });
 
+  test('the end of a run, so that a late publication does not keep its keys', async () => {
+    await stream.publish('run-1', { frames: [frame(1)], deltas: [] });
+    await fill();
+    expect(await stream.expireEnded('run-1')).toBe(true);
+    await empty();
+    expect(await stream.publish('run-1', { frames: [frame(2)], deltas: [] })).toBe('buffered');
+    expect(await ttl(keys().frames('run-1'))).toBeLessThanOrEqual(limits.replay.bufferAfterEndMs);
+    expect(await ttl(keys().ended('run-1'))).toBeGreaterThan(0);
+  });
+
   test('the file tree of a run, with its notification', async () => {
     const received = await listen('run-1');
     await fill();

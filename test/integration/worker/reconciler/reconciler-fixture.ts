@@ -122,7 +122,11 @@ export function createReconcilerFixture(database: TestDatabase) {
     schedules: createScheduleStore(pool),
     temporalIdentity,
     retention: createRetentionStore(pool),
-    frameStream: { notify: async () => true, expire: async () => true },
+    frameStream: {
+      notify: async () => true,
+      expireEnded: async () => true,
+      retryExpiries: async () => {},
+    },
     temporal,
     listSandboxes: async () => [...sandboxes],
     removeSandbox: async ({ runId, generation }) => {
