@@ -18,34 +18,49 @@ export function delayAtClose(given: {
 }): number {
   const { perMinute, afterMs, random } = given;
   const withoutOverlapMs = reconnectStepMs(perMinute) - tokenMs(perMinute);
-  return delayMs({ perMinute, afterMs, random, spreadMs: withoutOverlapMs });
+  return delayMs({ perMinute, leadTokens: 1, afterMs, share: random, spreadMs: withoutOverlapMs });
 }
 
-/** For one of the readers of a key, if all of their streams should break. */
+/**
+ * For one of the readers of a key, if all of their streams should break at once. The readers of
+ * several processes are spread independently. So the first one waits until the bucket has a token
+ * for each of some readers that return too early.
+ */
 export function delayWhileOpen(given: {
   perMinute: number;
   readers: number;
-  random: number;
+  share: number;
 }): number {
-  const { perMinute, readers, random } = given;
-  return delayMs({ perMinute, afterMs: 0, random, spreadMs: readers * reconnectStepMs(perMinute) });
+  const { perMinute, readers, share } = given;
+  const leadTokens = Math.min(readers, limits.stream.reconnectLeadTokens);
+  const spreadMs = readers * reconnectStepMs(perMinute);
+  return delayMs({ perMinute, leadTokens, afterMs: 0, share, spreadMs });
 }
+
+/**
+ * A reader's share of the time in which all readers return, by its number. Multiples of the golden
+ * ratio spread the readers 0 to n evenly for every n, so no share changes with their number.
+ */
+export const evenShare = (number: number, offset: number): number =>
+  (offset + number * goldenRatio) % 1;
+
+const goldenRatio = (Math.sqrt(5) - 1) / 2;
 
 interface Delay {
   perMinute: number;
+  leadTokens: number;
   afterMs: number;
   spreadMs: number;
   /** From 0 up to, not including, 1. */
-  random: number;
+  share: number;
 }
 
-/** The first reader waits for as long as an empty bucket needs for a token. */
-function delayMs({ perMinute, afterMs, spreadMs, random }: Delay): number {
+/** The first reader waits for as long as an empty bucket needs for the leading tokens. */
+function delayMs({ perMinute, leadTokens, afterMs, spreadMs, share }: Delay): number {
   const { reconnectMinMs: minMs, reconnectMaxMs } = limits.stream;
-  const jitterMs = random * Math.max(minMs, spreadMs);
-  return Math.ceil(
-    Math.min(Math.max(minMs, tokenMs(perMinute)) + afterMs + jitterMs, reconnectMaxMs),
-  );
+  const leadMs = Math.max(minMs, leadTokens * tokenMs(perMinute));
+  const withinMs = share * Math.max(minMs, spreadMs);
+  return Math.ceil(Math.min(leadMs + afterMs + withinMs, reconnectMaxMs));
 }
 
 const tokenMs = (perMinute: number): number => 60_000 / perMinute;

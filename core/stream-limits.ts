@@ -40,6 +40,8 @@ export const streamLimits = {
     reconnectMaxMs: 6 * hourMs,
     /** Readers of a key reconnect this many times as far apart as its rate permits. */
     reconnectSpacing: 1.5,
+    /** After a crash, the first of them leaves time for this many tokens, or one per reader. */
+    reconnectLeadTokens: 8,
     closeMs: 1 * secondMs,
   },
   redis: {

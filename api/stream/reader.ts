@@ -10,7 +10,7 @@ import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { ReaderKey, ReconnectTimes } from './reconnect-times.ts';
+import type { ReaderKey } from './reconnect-times.ts';
 import type { ReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { SseWriter } from './sse-writer.ts';
@@ -37,7 +37,9 @@ export interface Reader {
   lastSent: { status: string | null; tree: string | null };
   isPingDue: boolean;
   /** The time to reconnect, if the reader needs another one than it was sent. */
-  nextRetryMs: ReturnType<ReconnectTimes['whileOpen']>;
+  nextRetryMs: () => number | null;
+  /** Set when it may need one before its next ping. */
+  isRetryDue: boolean;
   closing: Closing | null;
   /** Notified when something may have changed. */
   notifier: Notifier;
@@ -60,6 +62,7 @@ export function createReader(options: ReaderOptions): Reader {
     position: { seq, n: isResumed ? Number.MAX_SAFE_INTEGER : 0 },
     lastSent: { status: null, tree: null },
     isPingDue: false,
+    isRetryDue: false,
     closing: null,
     notifier: createNotifier(),
   };

@@ -11,7 +11,7 @@ import { sseEvent, sseFrame, ssePing, sseRetry } from './sse-writer.ts';
 export async function serveReader(reader: Reader): Promise<void> {
   const unsubscribe = subscribe(reader);
   try {
-    await writeRetry(reader, reader.nextRetryMs());
+    await writeNextRetry(reader);
     await replay(reader);
     await live(reader);
     await writeRetry(reader, (await reader.closing?.retryMs) ?? null);
@@ -53,6 +53,7 @@ async function replay(reader: Reader): Promise<void> {
 async function live(reader: Reader): Promise<void> {
   while (isServed(reader)) {
     if (reader.isPingDue) await writePing(reader);
+    if (reader.isRetryDue) await writeNextRetry(reader);
     if (hasNewTree(reader)) await writeTree(reader);
     const chunk = reader.feed.ring.take(reader.position);
     if (chunk === 'overrun') await replayPage(reader, reader.feed.ring.evictedThroughSeq());
@@ -140,6 +141,11 @@ async function writeTruncated(reader: Reader, firstAvailableSeq: number): Promis
 async function writePing(reader: Reader): Promise<void> {
   reader.isPingDue = false;
   await reader.writer.write(ssePing);
+  await writeNextRetry(reader);
+}
+
+async function writeNextRetry(reader: Reader): Promise<void> {
+  reader.isRetryDue = false;
   await writeRetry(reader, reader.nextRetryMs());
 }
 

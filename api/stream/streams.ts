@@ -65,13 +65,15 @@ export function createStreams(deps: ApiDeps): Streams {
       }
 
       const writer = answerWithStream(reply, deps.metrics);
+      const reconnect = reconnects.whileOpen(key, () => scheduleRetry(reader));
       const reader = createReader({
         ...{ run, key, feed, source, frames: deps.frames, writer, resumeAfter },
-        nextRetryMs: reconnects.whileOpen(key),
+        nextRetryMs: reconnect.nextRetryMs,
       });
       if (isClosing) closeAll(reconnects, [reader]);
       const served = serve(reader).finally(() => {
         open.delete(reader);
+        reconnect.release();
         release();
       });
       open.set(reader, served);
@@ -116,6 +118,12 @@ async function registerReader(
     throw error;
   }
   return { feed, release };
+}
+
+/** Sends the reader another time to reconnect, if it needs one. */
+function scheduleRetry(reader: Reader): void {
+  reader.isRetryDue = true;
+  reader.notifier.notify();
 }
 
 /** Readers of one key reconnect one after the other. */
