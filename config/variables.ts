@@ -156,7 +156,7 @@ export const serviceVariables = {
 /** Settings of the API alone. */
 export const apiVariables = {
   API_POSTGRES_CONNECTIONS: postgresConnections(0).describe(
-    'How many connections to Postgres an API process opens at most. Uploads of large files use at most half of them.',
+    'How many connections to Postgres an API process opens at most. Uploads of large files use at most half of them, and those of files up to 1 MiB a quarter.',
   ),
   POSTGRES_DISK_DIR: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
     .optional()
@@ -193,7 +193,7 @@ export const apiVariables = {
 /** Settings of the worker alone. */
 export const workerVariables = {
   WORKER_POSTGRES_CONNECTIONS: postgresConnections(limits.postgres.reservedByWorker).describe(
-    `How many connections to Postgres the worker opens at most, ${limits.postgres.reservedByWorker} of them for its heartbeat and its leases. Uploads of large files use at most half of the others.`,
+    `How many connections to Postgres the worker opens at most, ${limits.postgres.reservedByWorker} of them for its heartbeat and its leases. Uploads of large files use at most half of the others, and those of files up to 1 MiB a quarter.`,
   ),
   DATA_DIR: variable(
     `an absolute path of at most ${dataDirMaxBytes()} bytes, so that socket paths below it stay valid`,

@@ -193,7 +193,8 @@ export async function openApiFixture(): Promise<ApiFixture> {
   return { database, redis, stores, frameStream, asked, start, tenant, close };
 }
 
-function storesOf({ pool }: TestDatabase) {
+/** What a process reads and writes in Postgres. */
+export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
   return {
     projects: createProjectStore(pool, testSealer),
     keys: createKeyStore(pool),

@@ -1,8 +1,8 @@
 // Stores a blob in one transaction; it is readable once it is complete. Of several writers of the
 // same content one writes, and the others find it afterwards. A small blob is one statement: other
 // writers wait for it in Postgres, each with a connection. A large blob takes long: other writers
-// wait without a connection. Large blobs use at most half of the pool, so that uploads leave
-// connections to other work.
+// wait without a connection. Large blobs use at most half of the pool, and small ones a quarter, so
+// that uploads leave connections to other work, and large ones do not delay small ones.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
@@ -33,11 +33,13 @@ interface NewBlob extends BlobId {
   owner: BlobOwner | null;
 }
 
-/** Large blobs that this process stores. */
+/** Blobs that this process stores. */
 interface Uploads {
   pool: Pool;
-  /** Bounds how many have a connection at once: each holds it while its content is read. */
-  connections: Semaphore;
+  /** Bounds how many large blobs have a connection: each holds it while its content is read. */
+  large: Semaphore;
+  /** Bounds how many small blobs are read and stored at once. */
+  small: Semaphore;
   /** Lets only one write the same content. */
   contentMutex: KeyedMutex;
 }
@@ -45,7 +47,8 @@ interface Uploads {
 /** One per pool. */
 export const createUploads = (pool: Pool): Uploads => ({
   pool,
-  connections: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
+  large: createSemaphore(Math.max(1, Math.floor(pool.options.max / 2))),
+  small: createSemaphore(Math.max(1, Math.floor(pool.options.max / 4))),
   contentMutex: createKeyedMutex(),
 });
 
@@ -55,7 +58,7 @@ export function putBlob(
   id: NewBlob,
 ): Promise<void> {
   return id.size <= limits.blob.chunkBytes
-    ? putSmall(uploads.pool, chunks, id)
+    ? uploads.small.run(() => putSmall(uploads.pool, chunks, id))
     : uploads.contentMutex.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
 }
 
@@ -96,12 +99,12 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: NewBlob): Pro
  * writes it.
  */
 async function putLarge(
-  { pool, connections }: Uploads,
+  { pool, large }: Uploads,
   chunks: AsyncIterable<Buffer>,
   id: NewBlob,
 ): Promise<void> {
   const until = performance.now() + limits.snapshot.timeoutMs;
-  while ((await connections.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
+  while ((await large.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
     if (performance.now() > until) throw new Error(`blob ${id.sha256} is still being written`);
     await sleep(limits.blob.busyPollMs);
   }

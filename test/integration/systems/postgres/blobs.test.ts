@@ -6,6 +6,7 @@ import { withTimeout } from '../../../../lib/async/timeout.ts';
 import { createPool, type Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { holdContents } from '../../../support/hold-contents.ts';
 
 let database: TestDatabase;
 let second: Pool;
@@ -141,6 +142,22 @@ test('large blobs leave half of the connections to other statements', async () =
   await Promise.all([small.query('select pg_sleep(0.2)'), small.query('select pg_sleep(0.2)')]);
   expect(small.totalCount - small.idleCount).toBe(2);
   gate.resolve(true);
+  await uploads;
+  await small.end();
+});
+
+test('blobs of every size leave a quarter of the connections to other statements', async () => {
+  const small = createPool(database.url, { applicationName: 'test-small', max: 4 });
+  const { put } = blobs(small);
+  const release = await holdContents(database.pool);
+  const contents = Array.from({ length: 50 }, (_, n) => randomBytes(n % 2 ? 100 : chunk + 1));
+  const uploads = Promise.all(
+    contents.map((content) => put(inPieces(content, chunk), idOf(content))),
+  );
+  await expect.poll(() => small.totalCount - small.idleCount).toBe(3);
+  for (let n = 0; n < 5; n += 1) await small.query('select 1');
+  expect(small.waitingCount).toBe(0);
+  await release();
   await uploads;
   await small.end();
 });
