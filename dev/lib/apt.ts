@@ -16,11 +16,31 @@ const clusterFile = '/etc/postgresql-common/createcluster.d/flowrun.conf';
 export async function installPackages(packages: string[], progress: (doing: string) => void) {
   const names = packages.join(' ');
   if (!isRoot) throw new SetupError(`Install ${names}, or run this command as root.`);
-  if (!existsSync('/usr/bin/apt-get')) {
-    throw new SetupError(`Install ${names}: this machine has no apt-get.`);
-  }
+  requireApt(names);
   progress(`installing ${names}`);
-  await withFileLock(join(cacheFolder(), 'apt.lock'), () => installQuietly(packages));
+  await withFileLock(lockFile(), () => installQuietly(packages));
+}
+
+/** Downloads the file of a package into a folder, and installs nothing. */
+export async function downloadPackage(
+  { name, folder }: { name: string; folder: string },
+  progress: (doing: string) => void,
+) {
+  requireApt(name);
+  progress(`downloading ${name}`);
+  const download = () => apt(['download', name], folder);
+  try {
+    await withFileLock(lockFile(), () => download().catch(() => apt(['update']).then(download)));
+  } catch (error) {
+    throw new SetupError(`Downloading ${name} failed.\n${String(error)}`);
+  }
+}
+
+const lockFile = () => join(cacheFolder(), 'apt.lock');
+
+function requireApt(names: string): void {
+  if (existsSync('/usr/bin/apt-get')) return;
+  throw new SetupError(`Install ${names}: this machine has no apt-get.`);
 }
 
 async function installQuietly(packages: string[]): Promise<void> {
@@ -63,11 +83,12 @@ function install(packages: string[]): Promise<string> {
   return apt(['install', '-y', '--no-install-recommends', ...packages]);
 }
 
-function apt(args: string[]): Promise<string> {
+function apt(args: string[], cwd?: string): Promise<string> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   return runCommand('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=300', ...args], {
     env,
     detached: true,
+    ...(cwd === undefined ? {} : { cwd }),
   });
 }
 

@@ -7,6 +7,7 @@ import { exitWithError } from '../lib/setup-error.ts';
 import { commandHint } from '../stack/command-hint.ts';
 import { ensureBrowser } from '../stack/servers/browser.ts';
 import { ensureGvisorEngine } from '../stack/servers/gvisor-engine.ts';
+import { ensurePromtool } from '../stack/servers/promtool.ts';
 import { gvisorTestFiles } from './gvisor-tests.ts';
 import { abortOnSignals } from './run-in-foreground.ts';
 import { runTests } from './run-tests.ts';
@@ -31,7 +32,7 @@ async function test(): Promise<void> {
 async function runEverything({ folders, env, signal }: TestStack): Promise<Tally[]> {
   const checks = await runStaticChecks(signal);
   const resultFile = join(folders.data, 'tests.json');
-  const fullEnv = { ...env, TEST_BROWSER: await ensureBrowser() };
+  const fullEnv = { ...env, ...(await ensurePrograms()) };
   const tests = await runTests({ env: fullEnv, resultFile, args, signal });
   const onGvisor = await runOnGvisor({ folders, env: fullEnv, signal }, [
     '--project',
@@ -42,7 +43,7 @@ async function runEverything({ folders, env, signal }: TestStack): Promise<Tally
 }
 
 async function runPart(stack: TestStack, selection: Selection): Promise<Tally[]> {
-  const env = { ...stack.env, TEST_BROWSER: await ensureBrowser() };
+  const env = { ...stack.env, ...(await ensurePrograms()) };
   if (selection.project === 'gvisor') return [await runOnGvisor({ ...stack, env }, args)];
   const resultFile = join(stack.folders.data, 'tests.json');
   const tally = await runTests({ env, resultFile, args, signal: stack.signal });
@@ -50,6 +51,10 @@ async function runPart(stack: TestStack, selection: Selection): Promise<Tally[]>
   if (hasGvisorTests)
     print(`\n${commandHint('npm test -- --project gvisor')} <file> runs them on gVisor.`);
   return [tally];
+}
+
+async function ensurePrograms(): Promise<Record<string, string>> {
+  return { TEST_BROWSER: await ensureBrowser(), TEST_PROMTOOL: await ensurePromtool() };
 }
 
 /** If no engine here has gVisor, the note above the sums says so. */

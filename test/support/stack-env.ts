@@ -23,6 +23,8 @@ interface StackEnv {
   dataDir: string;
   /** The path of a Chromium. */
   browser: string;
+  /** The path of Prometheus' tool that tests alert rules. */
+  promtool: string;
 }
 
 /** Variables are read on access, so that a test requires only the servers it uses. */
@@ -56,6 +58,9 @@ export const stackEnv: Readonly<StackEnv> = {
   },
   get browser() {
     return read('TEST_BROWSER');
+  },
+  get promtool() {
+    return read('TEST_PROMTOOL');
   },
 };
 

@@ -1,5 +1,5 @@
 // Checks the files in ops/ without Prometheus and Grafana. test/system/metrics.test.ts checks that
-// every metric exists.
+// every metric exists, and test/integration/ops/alerts.test.ts runs the cases of the alerts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,12 +26,18 @@ describe('the alert rules', () => {
     ([, name]) => name,
   );
 
-  it('each have a firing and a silent test case', () => {
-    const cases = read('ops/prometheus/alerts.test.yml');
-    const firing = /- alertname: Flowrun(\w+)\n +eval_time: .+\n +exp_alerts:\n +- exp_labels/g;
+  it('each have cases that fire, that are too early, and that are not beyond the threshold', () => {
+    const [, none = '', ...each] = read('ops/prometheus/alerts.test.yml').split('\n  - name: ');
     const silent = /- \{ alertname: Flowrun(\w+), eval_time: \w+, exp_alerts: \[\] \}/g;
-    for (const pattern of [firing, silent])
+    const firing = /- alertname: Flowrun(\w+)\n +eval_time: .+\n +exp_alerts:\n +- exp_labels/g;
+    const beyond = each.join('\n');
+    for (const [cases, pattern] of [
+      [none, silent],
+      [beyond, silent],
+      [beyond, firing],
+    ] as const) {
       expect([...cases.matchAll(pattern)].map(([, name]) => name)).toEqual(alerts);
+    }
   });
 
   it('each have a row in docs/monitoring.md', () => {
