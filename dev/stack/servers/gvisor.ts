@@ -16,6 +16,8 @@ import { withFileLock } from '../lock.ts';
 export const gvisorName = 'runsc';
 
 const moduleFolder = join(repository, 'dev/from-source/gvisor');
+/** Without it the program reports no version, and measurements do not say what they measured. */
+const versionVariable = 'gvisor.dev/gvisor/runsc/version.version';
 const trialTimeoutMs = 60_000;
 
 /**
@@ -39,20 +41,29 @@ export function ensureGvisor(): Promise<string> {
 
 /** Returns the path of an existing program, untested. Builds nothing. */
 export function findGvisor(): string | undefined {
-  const { program } = cachedBuild();
+  const { program } = gvisorBuild();
   return existsSync(program) ? program : findInstalled();
 }
 
 const findInstalled = () => findOnPath(gvisorName, ['/usr/local/bin', '/usr/local/sbin']);
 
-function cachedBuild(): { folder: string; program: string } {
+interface GvisorBuild {
+  /** Its name depends on the module's sums and on the flags, so a changed build is made again. */
+  folder: string;
+  program: string;
+  linkerFlags: string;
+}
+
+/** The build of the pinned module. */
+export function gvisorBuild(): GvisorBuild {
+  const linkerFlags = `-s -w -X ${versionVariable}=${required(/gvisor\.dev\/gvisor (v\S+)/)}`;
   const sums = readFileSync(join(moduleFolder, 'go.sum'));
-  const folder = join(cacheFolder(), `gvisor-${hashOf(sums)}`);
-  return { folder, program: join(folder, gvisorName) };
+  const folder = join(cacheFolder(), `gvisor-${hashOf(sums, linkerFlags)}`);
+  return { folder, program: join(folder, gvisorName), linkerFlags };
 }
 
 async function find(progress: (doing: string) => void): Promise<string> {
-  const { folder, program } = cachedBuild();
+  const { folder, program, linkerFlags } = gvisorBuild();
   if (existsSync(program)) return program;
   const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
   if (go === undefined) return installedInstead('Go is not installed');
@@ -60,7 +71,7 @@ async function find(progress: (doing: string) => void): Promise<string> {
   return withFileLock(join(cacheFolder(), 'gvisor.lock'), async () => {
     if (existsSync(program)) return program;
     try {
-      await build(go, folder, progress);
+      await build(go, { folder, linkerFlags }, progress);
       return program;
     } catch (error) {
       if (error instanceof SetupError) throw error;
@@ -70,13 +81,17 @@ async function find(progress: (doing: string) => void): Promise<string> {
 }
 
 /** Builds under another name and renames, so that the folder exists only if it is complete. */
-async function build(go: string, folder: string, progress: (doing: string) => void): Promise<void> {
+async function build(
+  go: string,
+  { folder, linkerFlags }: Pick<GvisorBuild, 'folder' | 'linkerFlags'>,
+  progress: (doing: string) => void,
+): Promise<void> {
   requireDiskSpace(cacheFolder(), 'building gVisor');
   progress('building gVisor (the first time takes minutes)');
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
-  const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', join(part, gvisorName)];
+  const args = ['build', '-trimpath', '-ldflags', linkerFlags, '-o', join(part, gvisorName)];
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
   await runCommand(go, [...args, 'gvisor.dev/gvisor/runsc'], { cwd: moduleFolder, env });
   renameSync(part, folder);
@@ -86,13 +101,14 @@ function installedInstead(why: string): string {
   const installed = findInstalled();
   if (installed !== undefined) return installed;
   throw new SetupError(
-    `gVisor can be neither built nor found. Install Go ${goVersion()} or newer, or put its program ` +
+    `gVisor can be neither built nor found. Install Go ${required(/^go (\S+)$/m)} or newer, or put its program ` +
       `\`${gvisorName}\` on PATH (https://gvisor.dev/docs/user_guide/install).\nBuilding: ${why}`,
   );
 }
 
-function goVersion(): string {
-  return /^go (\S+)$/m.exec(readFileSync(join(moduleFolder, 'go.mod'), 'utf8'))?.[1] ?? '';
+/** What the pinned module's file requires. */
+function required(pattern: RegExp): string {
+  return pattern.exec(readFileSync(join(moduleFolder, 'go.mod'), 'utf8'))?.[1] ?? '';
 }
 
 /** Does nothing without root, which the test needs. */

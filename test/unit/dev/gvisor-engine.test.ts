@@ -1,11 +1,11 @@
 // Selects the engine for tests on gVisor, or reports why there is none.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { foldersOf, repository } from '../../../dev/lib/folders.ts';
-import { hashOf } from '../../../dev/lib/hash.ts';
+import { foldersOf } from '../../../dev/lib/folders.ts';
+import { gvisorBuild } from '../../../dev/stack/servers/gvisor.ts';
 import { ensureGvisorEngine } from '../../../dev/stack/servers/gvisor-engine.ts';
 import { gvisorTestFiles } from '../../../dev/test-runner/gvisor-tests.ts';
 import { type FakeEngine, startFakeEngine } from '../../support/fake-engine.ts';
@@ -40,11 +40,10 @@ test('the engine of the stack is used if it has gVisor with the required argumen
 });
 
 test('reports why gVisor cannot run, and starts nothing', async () => {
-  const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
-  const home = join(folder, `gvisor-${hashOf(sums)}`);
-  mkdirSync(home);
+  const build = gvisorBuild();
+  mkdirSync(build.folder);
   const script = '#!/bin/sh\necho "no ptrace here" >&2; exit 128\n';
-  writeFileSync(join(home, 'runsc'), script, { mode: 0o755 });
+  writeFileSync(build.program, script, { mode: 0o755 });
   listed['runsc'] = { path: '/somewhere/runsc' };
   expect(await ensure()).toEqual({
     reason: expect.stringMatching(/^gVisor cannot run|^only root/),

@@ -4,11 +4,11 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
-import { hashOf } from '../../../dev/lib/hash.ts';
+import { gvisorBuild } from '../../../dev/stack/servers/gvisor.ts';
 import { type FakeEngine, startFakeEngine } from '../../support/fake-engine.ts';
 
 const listed: Record<string, object> = {};
@@ -17,10 +17,12 @@ let engine: FakeEngine;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gvisor-'));
+  vi.stubEnv('FLOWRUN_CACHE', folder);
   delete listed['runsc'];
   engine = await startFakeEngine(() => ({ Runtimes: { runc: {}, ...listed } }));
 });
 afterEach(() => {
+  vi.unstubAllEnvs();
   engine.close();
   rmSync(folder, { recursive: true });
 });
@@ -40,6 +42,19 @@ test('the engine of the machine is not changed: the missing configuration is pri
   expect((await setUp()).said).toContain('start from now on use gVisor');
 });
 
+test('the build links the pinned version, which measurements report', async () => {
+  const log = join(folder, 'go.log');
+  standInGo(log);
+  const module = readFileSync(join(repository, 'dev/from-source/gvisor/go.mod'), 'utf8');
+  const [, pinned] = /gvisor\.dev\/gvisor (v0\.0\.0-\d{14}-[0-9a-f]{12})/.exec(module) ?? [];
+  expect((await setUp()).code).toBe(0);
+  const args = readFileSync(log, 'utf8').split('\n');
+  expect(args[args.indexOf('-ldflags') + 1]?.split(' -X ')).toEqual([
+    '-s -w',
+    `gvisor.dev/gvisor/runsc/version.version=${pinned}`,
+  ]);
+});
+
 test.skipIf(process.getuid?.() !== 0)('reports why gVisor cannot run on this machine', async () => {
   standIn('#!/bin/sh\necho "no ptrace here" >&2; exit 128\n');
   const { code, said } = await setUp();
@@ -49,16 +64,26 @@ test.skipIf(process.getuid?.() !== 0)('reports why gVisor cannot run on this mac
 });
 
 function standIn(script: string): string {
-  const sums = readFileSync(join(repository, 'dev/from-source/gvisor/go.sum'));
-  const home = join(folder, `gvisor-${hashOf(sums)}`);
-  mkdirSync(home);
-  const program = join(home, 'runsc');
-  writeFileSync(program, script, { mode: 0o755 });
-  return program;
+  const build = gvisorBuild();
+  mkdirSync(build.folder);
+  writeFileSync(build.program, script, { mode: 0o755 });
+  return build.program;
+}
+
+/** Logs its arguments, and makes a program that works. */
+function standInGo(log: string): void {
+  const script = `#!/bin/sh
+printf '%s\\n' "$@" > '${log}'
+while [ "$1" != -o ]; do shift; done
+printf '#!/bin/sh\\nexit 0\\n' > "$2"
+chmod 755 "$2"
+`;
+  writeFileSync(join(folder, 'go'), script, { mode: 0o755 });
+  vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH']}`);
 }
 
 async function setUp(): Promise<{ code: number; said: string }> {
-  const env = { ...process.env, FLOWRUN_CACHE: folder, DOCKER_HOST: engine.dockerHost };
+  const env = { ...process.env, DOCKER_HOST: engine.dockerHost };
   const line = [join(repository, 'dev/stack/setup-gvisor.ts')];
   try {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, line, { env });
