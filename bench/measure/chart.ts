@@ -66,7 +66,7 @@ function logScale(low: number, high: number): Scale {
 }
 
 function ticksOf({ x, low, high }: Scale, height: number): string[] {
-  const marks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+  const marks = [0.0001, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
   return marks
     .filter((mark) => mark >= low && mark <= high)
     .flatMap((mark) => {
