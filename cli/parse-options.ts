@@ -47,7 +47,8 @@ export function allowedHost(text: string, before: string[] = []): string[] {
 
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
-    const value = /^\d{1,12}$/.test(text) ? Number(text) : -1;
+    // Safe integers have up to 16 digits.
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
     if (value >= min && value <= max) return value;
     throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
   };

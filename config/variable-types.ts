@@ -44,7 +44,8 @@ export function matching(expected: string, pattern: RegExp) {
 
 export function wholeNumber({ min, max }: { min: number; max: number }) {
   return variable(`a whole number from ${min} to ${max}`, (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
+    // Safe integers have up to 16 digits.
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : -1;
     return value >= min && value <= max ? value : null;
   });
 }

@@ -25,6 +25,10 @@ describe('projects', () => {
     });
     await set('--max-open-sessions', '4');
     expect(await set('--storage-quota-bytes', '5')).toMatchObject({ storageQuotaBytes: 5 });
+    const largest = 2 ** 50;
+    expect(await set('--storage-quota-bytes', `${largest}`)).toMatchObject({
+      storageQuotaBytes: largest,
+    });
     expect(await set('--storage-quota-bytes', 'none')).toMatchObject({ storageQuotaBytes: null });
     expect(await set('--monthly-run-quota', 'none')).toMatchObject({
       maxConcurrentRuns: 3,

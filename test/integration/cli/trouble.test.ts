@@ -52,6 +52,10 @@ describe('wrong usage exits with 2 and the expected usage', () => {
     [['project', 'create', 'a/b'], 'Expected 1 to 64 letters'],
     [['project', 'set', 'shop', '--max-concurrent-runs', '-1'], 'a whole number from 0'],
     [['project', 'set', 'shop', '--monthly-run-quota', 'many'], 'a whole number from 0'],
+    [
+      ['project', 'set', 'shop', '--storage-quota-bytes', '1125899906842625'],
+      'a whole number from 0 to 1125899906842624',
+    ],
     [['flow', 'create', '--name', 'x'], "required option '--project <project>' not specified"],
     [[...flow, '--memory', '2G'], 'like 2GiB'],
     [[...flow, '--memory', '255MiB'], 'like 2GiB'],

@@ -72,6 +72,18 @@ describe('an error names the invalid settings, but no value', () => {
     expect(message).not.toContain('anary');
   });
 
+  test('a number beyond the largest that is exact, with the bound', () => {
+    const bytes = (value: string) => ({ DISK_RESERVE_BYTES: value, WORKSPACE_MAX_BYTES: value });
+    const { sandboxLimits } = readWorkerConfig({ ...env, ...bytes('9007199254740991') });
+    expect(sandboxLimits.workspaceBytes).toBe(Number.MAX_SAFE_INTEGER);
+    for (const beyond of ['9007199254740992', '9007199254740993', '10000000000000000']) {
+      const bound = 'expected a whole number from 1 to 9007199254740991';
+      expect(failureOf({ WORKSPACE_MAX_BYTES: beyond })).toBe(
+        `WORKSPACE_MAX_BYTES is wrong: ${bound}`,
+      );
+    }
+  });
+
   test('a variable and its file that are both set', () => {
     expect(failureOf({ ENCRYPTION_KEY_FILE: '/dev/null' })).toBe(
       'ENCRYPTION_KEY and ENCRYPTION_KEY_FILE are both set: expected one',
