@@ -180,6 +180,8 @@ export const limits = {
   },
   engine: {
     callTimeoutMs: 10 * secondMs,
+    /** How long a container's state may be that of an earlier event. */
+    lateEventMs: 2 * secondMs,
     /** Time limit of a container that probes a runtime. */
     runtimeProbeMs: 30 * secondMs,
   },

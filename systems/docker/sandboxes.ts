@@ -3,7 +3,7 @@ import type { ContainerState } from './container/container-state.ts';
 import { type CreateDeps, type Created, ensureCreated } from './container/ensure-created.ts';
 import { inspect } from './container/inspect.ts';
 import { type ListedSandbox, list } from './container/list.ts';
-import { pause, unpause, unpauseIfGvisor } from './container/pause.ts';
+import { createPauses, unpauseIfGvisor } from './container/pause.ts';
 import { remove } from './container/remove.ts';
 import type { SandboxSpec } from './container/sandbox-spec.ts';
 import { transition } from './container/transition.ts';
@@ -32,13 +32,16 @@ export interface Sandboxes {
 
 export function createSandboxes(deps: CreateDeps): Sandboxes {
   const { engine } = deps;
+  const { pause, unpause, forget } = createPauses(engine);
   return {
-    ...adjustments(engine),
+    pause,
+    unpause,
+    setCpus: (id, cpus) => setCpus(engine, id, cpus),
     ensureCreated: (spec) => ensureCreated(deps, spec),
     start: (id) => start(engine, id),
     inspect: (id) => inspect(engine, id),
     signal: (id, name) => signal(engine, id, name),
-    remove: (id) => remove(engine, id),
+    remove: (id) => remove(engine, id).then(() => forget(id)),
     list: () => list(engine),
     watchExits: (onExit) => watchExits(engine, onExit),
   };
@@ -61,7 +64,7 @@ async function start(engine: Engine, containerId: string): Promise<void> {
 
 async function signal(engine: Engine, containerId: string, name: string): Promise<void> {
   await unpauseIfGvisor(engine, containerId);
-  return transition(engine, {
+  await transition(engine, {
     what: `send ${name} to`,
     containerId,
     act: (container, abortSignal) => container.kill({ signal: name, abortSignal }),
@@ -69,18 +72,12 @@ async function signal(engine: Engine, containerId: string, name: string): Promis
   });
 }
 
-function adjustments(engine: Engine): Pick<Sandboxes, 'pause' | 'unpause' | 'setCpus'> {
-  return {
-    pause: (containerId) => pause(engine, containerId),
-    unpause: (containerId) => unpause(engine, containerId),
-    setCpus: async (containerId, cpus) => {
-      const update = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
-      return transition(engine, {
-        what: `limit to ${cpus} cpus`,
-        containerId,
-        act: (container, abortSignal) => container.update({ ...update, abortSignal }),
-        acceptable: ['exited', 'missing'],
-      });
-    },
-  };
+async function setCpus(engine: Engine, containerId: string, cpus: number): Promise<void> {
+  const update = { NanoCpus: nanoCpus(cpus, await engine.cpus()) };
+  await transition(engine, {
+    what: `limit to ${cpus} cpus`,
+    containerId,
+    act: (container, abortSignal) => container.update({ ...update, abortSignal }),
+    acceptable: ['exited', 'missing'],
+  });
 }

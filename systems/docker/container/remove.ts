@@ -13,7 +13,8 @@ export async function remove(engine: Engine, containerId: string): Promise<void>
   const end = performance.now() + limits.engine.callTimeoutMs;
   for (;;) {
     try {
-      return await removeOnce(engine, containerId);
+      await removeOnce(engine, containerId);
+      return;
     } catch (error) {
       const busy = error instanceof DockerError && error.status === 409;
       if (!busy || performance.now() > end) throw error;
@@ -22,7 +23,7 @@ export async function remove(engine: Engine, containerId: string): Promise<void>
   }
 }
 
-function removeOnce(engine: Engine, containerId: string): Promise<void> {
+function removeOnce(engine: Engine, containerId: string) {
   return transition(engine, {
     what: 'remove',
     containerId,
