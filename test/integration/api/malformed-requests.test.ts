@@ -1,6 +1,7 @@
 // Requests that a faulty client might send. Each is interpreted as declared, or rejected, and never
 // misinterpreted.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -70,6 +71,7 @@ test('rejects a body that is nested too deeply, or has too many values', async (
 test.each([
   ['a run', () => runs(), limits.http.largeBodyMaxBytes],
   ['a session', () => `/api/v1/flows/${tenant.flowId}/sessions`, limits.http.mediumBodyMaxBytes],
+  ['a stop', () => `/api/v1/runs/${randomUUID()}/stop`, limits.http.smallBodyMaxBytes],
 ])('answers 413 to %s with a body over its limit', async (_what, path, maxBytes) => {
   const atLimit = await call(path(), { body: `${' '.repeat(maxBytes - 2)}[]` });
   expect(atLimit.status).toBe(400);

@@ -5,14 +5,22 @@ import { useTenant } from './use-api.ts';
 
 const { api, tenant, fixture } = useTenant();
 
-test('rejects bodies that stall, of a known and of an unknown length', async () => {
+test('rejects bodies that stall, of a known and of an unknown length, and headers', async () => {
   const before = fixture.asked.started.length;
-  const began = performance.now();
-  const answers = await Promise.all([
-    stall('content-length: 100\r\n\r\n{"prompt":'),
-    stall('transfer-encoding: chunked\r\n\r\na\r\n{"prompt":'),
-  ]);
-  expect(performance.now() - began).toBeGreaterThan(limits.http.bodyPace.stallMs - 1_000);
+  const { bodyPace, headersTimeoutMs } = limits.http;
+  const stalled: [rest: string, timeoutMs: number][] = [
+    ['content-length: 100\r\n\r\n{"prompt":', bodyPace.stallMs],
+    ['transfer-encoding: chunked\r\n\r\na\r\n{"prompt":', bodyPace.stallMs],
+    ['content-length: 2\r\n', headersTimeoutMs],
+  ];
+  const answers = await Promise.all(
+    stalled.map(async ([rest, timeoutMs]) => {
+      const began = performance.now();
+      const answer = await stall(rest);
+      expect(performance.now() - began).toBeGreaterThan(timeoutMs - 1_000);
+      return answer;
+    }),
+  );
   for (const answer of answers) {
     expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n/);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({

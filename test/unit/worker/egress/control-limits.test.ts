@@ -38,6 +38,25 @@ test('an answer larger than the bound is delivered, as often as it is read', asy
   }
 });
 
+test.each([
+  ['delivers answers that are unread up to the bound', 0, 200],
+  ['refuses the answer that exceeds it by one byte', 1, 503],
+])('%s', async (_what, beyond, status) => {
+  let line = '';
+  const nextMessage = async () => ({ kind: 'message', index: 1, line }) as const;
+  const { socketPath } = await serveRun({ handlers: { nextMessage } });
+  const around = (await callSocket(socketPath, messages(0))).body.length;
+  const half = bounds.unreadMaxBytes / 2;
+  const statuses: unknown[] = [];
+  for (const bytes of [half, half + beyond]) {
+    line = 'x'.repeat(bytes - around);
+    const response = await openCall(socketPath, messages(0));
+    response.on('error', () => undefined); // closed after the test
+    statuses.push(response.statusCode);
+  }
+  expect(statuses).toEqual([200, status]);
+});
+
 test('closes a connection that does not read its answer in time, then answers again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
