@@ -15,7 +15,7 @@ import type { WorkflowClient } from './workflow-client.ts';
 interface RunStart {
   admission: AdmitRun;
   files: DecodedFile[];
-  /** How long the answer may wait for the run's end. */
+  /** How long the response may wait for the run's end. */
   waitSeconds: number | undefined;
 }
 

@@ -20,7 +20,7 @@ interface SessionRequest {
 
 interface OpenedSession extends Run {
   sessionId: string;
-  /** The session existed before. */
+  /** True if the session existed before. */
   isResumed: boolean;
 }
 

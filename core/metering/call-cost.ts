@@ -45,6 +45,6 @@ export const usdOf = (nanos: number): number => Math.round(nanos / 1_000) / 1e6;
 
 export const nanosOf = (usd: number): number => Math.round(usd * 1e9);
 
-/** As clients see it: null if it is unknown, and before the first call. */
+/** The cost as clients see it. Null if it is unknown, and before the first call. */
 export const costUsdOf = ({ costNanos }: Pick<RunSpending, 'costNanos'>): number | null =>
   costNanos === null ? null : usdOf(costNanos);

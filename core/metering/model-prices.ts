@@ -26,7 +26,7 @@ interface PublishedPrice {
   input: number;
   output: number;
   cacheRead: number;
-  /** By default, the usual multiples of the input price. */
+  /** The defaults are the usual multiples of the input price. */
   cacheWrite5m?: number | undefined;
   cacheWrite1h?: number | undefined;
   /** Per search. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../json.ts';
 
-/** A field of a request that the gateway refuses. `message` begins with its path. */
+/** A field for which the gateway refuses a request. `message` begins with the path of the field. */
 export interface Refusal {
   field: string;
   message: string;

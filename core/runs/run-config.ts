@@ -20,7 +20,7 @@ export interface RunConfig {
   mcpMode: 'merge' | 'replace';
   appendSystemPrompt: string | null;
   disallowedTools: string[];
-  /** From `X-Ctx-*` headers, by the part of the name after the prefix. */
+  /** The values of `X-Ctx-*` headers, by the part of the name after the prefix. */
   context: Record<string, string>;
 }
 

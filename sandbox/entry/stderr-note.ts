@@ -10,6 +10,6 @@ export function note(stderrFile: string, text: string): void {
     writeSync(file, `entry: ${text}\n`);
     closeSync(file);
   } catch {
-    // There is no other place to report it.
+    // It cannot be reported anywhere else.
   }
 }

@@ -169,7 +169,7 @@ function report({ onModelCall }: MeterDeps, logger: Logger, call: LedgerEntry): 
   onModelCall(call);
 }
 
-/** For the log: neither the request nor the answer. */
+/** The fields for the log, without the request and the answer. */
 function describeCall(entry: LedgerEntry) {
   const { tokens, price: _price, costNanos, startedAt, endedAt, ...call } = entry;
   const tookMs = endedAt.getTime() - startedAt.getTime();

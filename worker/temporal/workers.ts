@@ -23,7 +23,7 @@ export interface WorkerOptions extends SanitizeDeps {
   connection: NativeConnectionOptions;
   workflowBundle: { codePath: string };
   activities: { run: RunActivities & SessionActivities; host: HostActivities };
-  /** Runs once the connection is accepted. If it rejects, nothing is polled. */
+  /** Called once the connection is accepted. If it rejects, nothing is polled. */
   beforePolling(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ export async function inspect(engine: Engine, containerId: string): Promise<Cont
   return found === null ? missingContainer : containerState(found);
 }
 
-/** By id or name; null if there is none. */
+/** Finds a container by its id or name. Null if there is none. */
 export async function findContainer(
   { docker, call }: Engine,
   id: string,

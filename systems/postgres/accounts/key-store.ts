@@ -11,7 +11,7 @@ export interface KeyRecord {
   /** The readable part of the key. */
   shownPrefix: string;
   rateLimitRpm: number;
-  /** By the database's clock at the time of reading. */
+  /** Decided by the database's clock at the time of reading. */
   state: 'active' | 'expired' | 'revoked';
   expiresAt: Date | null;
   revokedAt: Date | null;

@@ -15,7 +15,7 @@ export interface Host {
   lastSeen: Date;
   /** When its worker was stopped; null while a worker runs, and after a crash. */
   stoppedAt: Date | null;
-  /** By the database's clock. */
+  /** Measured by the database's clock. */
   msSinceHeartbeat: number;
   model: HostModel;
   /** Whether projects without a model key may run on it. */

@@ -28,7 +28,7 @@ async function recordCalls(
   return rows[0] ?? null;
 }
 
-/** By the columns of the table. */
+/** The columns of the table, with the value of each. */
 const rowOf = ({ tokens, price, ...call }: LedgerEntry) => ({
   id: call.callId,
   message_id: call.messageId,

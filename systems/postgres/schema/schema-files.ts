@@ -14,7 +14,7 @@ export interface SchemaFile {
 }
 
 export interface SchemaFiles {
-  /** In the order in which they are applied. */
+  /** The files in the order in which they are applied. */
   migrations: SchemaFile[];
   functions: SchemaFile[];
 }
@@ -29,7 +29,7 @@ export async function readSchemaFiles(folder = schemaFolder): Promise<SchemaFile
   return { migrations, functions };
 }
 
-/** In the order of their names. */
+/** The files of a folder in the order of their names. */
 async function readSqlFiles(folder: string, pattern: RegExp): Promise<SchemaFile[]> {
   const paths = (await readdir(folder, { recursive: true })).filter((path) => pattern.test(path));
   const files = paths.map((path) => ({ path: join(folder, path), name: basename(path, '.sql') }));

@@ -146,7 +146,7 @@ function sendToAgent(
 interface LimitedTurn {
   lease: SandboxLease;
   messageId: string;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   startedAtMs: number;
   signal: AbortSignal;
 }
