@@ -139,6 +139,18 @@ test('a run that may start only on another host delays no other one', async () =
   expect(await assign()).toEqual([waiting.runId]);
 });
 
+test('runs that wait for a host which fills up leave the slots of other hosts to later runs', async () => {
+  await renew('h-1', 0);
+  const bound = await createScenario(database.pool, testSealer, { flow: { runner: 'h-1' } });
+  const [first] = await runsOf(bound, 6);
+  const later = await runsOf(scenario, 4);
+  await renew('h-1', 1);
+  await renew('h-2', 3);
+  const assigned = [first, ...later.slice(0, 3)];
+  expect(await assign()).toEqual(assigned.map((run) => run?.runId));
+  expect(await Promise.all(later.map(claim))).toEqual(['h-2', 'h-2', 'h-2', null]);
+});
+
 test('a run that another transaction has locked is passed over and stays first', async () => {
   await renew('h', 1);
   const first = await scenario.run();
