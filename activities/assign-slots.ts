@@ -1,17 +1,12 @@
-import type { Logger } from 'pino';
-import { limits } from '../core/limits.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
-import type { Eviction } from '../systems/postgres/admission/evictable-session.ts';
 import type { AssignedRun } from '../systems/postgres/admission/waiting-runs.ts';
+import { createIdleEvictor, type EvictorDeps } from './evict-idle-sessions.ts';
 
-export interface AssignerDeps {
-  admission: Pick<AdmissionStore, 'assignWaiting' | 'findUnclaimed' | 'findEvictableOnHosts'>;
-  temporal: {
+export interface AssignerDeps extends EvictorDeps {
+  admission: EvictorDeps['admission'] & Pick<AdmissionStore, 'assignWaiting' | 'findUnclaimed'>;
+  temporal: EvictorDeps['temporal'] & {
     signalSlotAssigned: (workflowId: string) => Promise<unknown>;
-    signalSleep: (workflowId: string) => Promise<unknown>;
   };
-  now: () => Date;
-  logger: Logger;
 }
 
 /** Every function can be called again at any time, in any process. */
@@ -25,11 +20,16 @@ export interface SlotAssigner {
   assign(): Promise<void>;
   /** The same, and notifies again those that have not asked for their slot. */
   repair(): Promise<void>;
+  /**
+   * Evicts idle sessions for runs that wait, after this session has become idle. Never throws: the
+   * next heartbeat repeats it.
+   */
+  evictAfter(idleRunId: string): Promise<void>;
 }
 
 export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
   const { admission, temporal, logger } = deps;
-  const evict = createEvictor(deps);
+  const evictIdle = createIdleEvictor(deps);
 
   async function notify({ workflowId, ...assigned }: AssignedRun): Promise<void> {
     try {
@@ -43,7 +43,7 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
   async function assignExcept(notNotified: string | null): Promise<AssignedRun[]> {
     const assigned = await admission.assignWaiting();
     await Promise.all(assigned.filter(({ runId }) => runId !== notNotified).map(notify));
-    if (!assigned.some(({ runId }) => runId === notNotified)) await evict();
+    if (!assigned.some(({ runId }) => runId === notNotified)) await evictIdle(null);
     return assigned;
   }
 
@@ -53,36 +53,15 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
     async assign() {
       await assignExcept(null).catch((err: unknown) => logger.warn({ err }, 'slots_not_assigned'));
     },
+    async evictAfter(idleRunId) {
+      await evictIdle(idleRunId).catch((err: unknown) =>
+        logger.warn({ err, runId: idleRunId }, 'idle_sessions_not_evicted'),
+      );
+    },
     async repair() {
       const unclaimed = await admission.findUnclaimed();
       await Promise.all(unclaimed.map(notify));
       await assignExcept(null);
     },
-  };
-}
-
-/**
- * When every host is full, signals idle sessions to sleep, so that waiting runs and messages get
- * their slots. A session can continue on any host. A slot is free only after its session has gone
- * to sleep. The signal is sent again after `limits.eviction.retryMs`, in case it was lost.
- */
-function createEvictor({ admission, temporal, now, logger }: AssignerDeps): () => Promise<void> {
-  const lastRequestedAt = new Map<string, number>();
-
-  async function request({ waitingRunId, workflowId, ...session }: Eviction, at: number) {
-    if (lastRequestedAt.has(session.runId)) return;
-    await temporal.signalSleep(workflowId);
-    lastRequestedAt.set(session.runId, at);
-    logger.info({ ...session, for: waitingRunId }, 'session_eviction_requested');
-  }
-
-  return async () => {
-    const evictions = await admission.findEvictableOnHosts();
-    if (evictions.length === 0) return;
-    const at = now().getTime();
-    for (const [runId, requestedAt] of lastRequestedAt) {
-      if (at - requestedAt >= limits.eviction.retryMs) lastRequestedAt.delete(runId);
-    }
-    await Promise.all(evictions.map((eviction) => request(eviction, at)));
   };
 }

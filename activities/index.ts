@@ -25,7 +25,7 @@ export function createActivities(deps: ActivityDeps): {
       ...createRunActivities(deps, slots),
       ...createSessionActivities(deps, slots),
     },
-    host: createSandboxActivities(deps),
+    host: createSandboxActivities(deps, slots),
     slots,
   };
 }

@@ -7,6 +7,12 @@ import {
   type StartOutcome,
   type TurnOutcome,
 } from '../workflows/shared/activities.ts';
+import type { SlotAssigner } from './assign-slots.ts';
+
+/** The result of a turn. `hasWaiting`: whether any run may wait for the session's slot. */
+export type SandboxTurn =
+  | Exclude<TurnOutcome, { outcome: 'done' }>
+  | { outcome: 'done'; more: boolean; hasWaiting: boolean };
 
 /** Owns this host's sandboxes independently of any activity. */
 export interface SandboxSupervisor {
@@ -20,7 +26,7 @@ export interface SandboxSupervisor {
    */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
   /** Sends the sandbox its session's next message, and waits for the end of the turn. */
-  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<TurnOutcome>;
+  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<SandboxTurn>;
   /** Interrupts the turn of this message, or the current turn. No effect after its end. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
@@ -33,7 +39,10 @@ export interface HostDeps {
   onSandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
 }
 
-export function createSandboxActivities(deps: HostDeps): HostActivities {
+export function createSandboxActivities(
+  deps: HostDeps,
+  slots: Pick<SlotAssigner, 'evictAfter'>,
+): HostActivities {
   const { supervisor } = deps;
   return {
     /** A second call adopts the container that the first has created, in any state. */
@@ -43,7 +52,7 @@ export function createSandboxActivities(deps: HostDeps): HostActivities {
     followRun: (ref) => withHeartbeat((signal) => supervisor.follow(ref, signal)),
 
     /** A second call continues the turn that the first has started, or takes the next message. */
-    runTurn: (ref) => withHeartbeat((signal) => supervisor.runTurn(ref, signal)),
+    runTurn: (ref) => withHeartbeat((signal) => runTurn({ supervisor, slots }, ref, signal)),
 
     /** A second call finds the turn ended. Without a message id it may interrupt the next turn. */
     interruptTurn: ({ messageId, ...ref }) =>
@@ -91,6 +100,18 @@ async function startSandbox(
   } finally {
     onSandboxStart(outcome, performance.now() - from);
   }
+}
+
+/** A session that is idle after its turn is evicted now if a run waits for its slot. */
+async function runTurn(
+  { supervisor, slots }: Pick<HostDeps, 'supervisor'> & { slots: Pick<SlotAssigner, 'evictAfter'> },
+  ref: SandboxRef,
+  signal: AbortSignal,
+): Promise<TurnOutcome> {
+  const turn = await supervisor.runTurn(ref, signal);
+  if (turn.outcome !== 'done') return turn;
+  if (turn.hasWaiting && !turn.more) await slots.evictAfter(ref.runId);
+  return { outcome: 'done', more: turn.more };
 }
 
 /** `detail` is worded for the run's owner. The error's cause is not, and is not passed on. */

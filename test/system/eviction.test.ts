@@ -1,17 +1,26 @@
 // More sessions than slots: an idle session is evicted for a session with work.
 
+import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { endSession } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
+import { stackEnv } from '../support/stack-env.ts';
+import { eventsOf } from '../support/workflow-events.ts';
+import { workflowIdOf } from '../support/workflow-of.ts';
 
 let service: Service;
+let connection: Connection;
 beforeAll(async () => {
+  connection = await Connection.connect({ address: stackEnv.temporalAddress });
   service = await startService({ env: { HOST_CAPACITY: '2' } });
 }, 240_000);
-afterAll(() => service?.stop());
+afterAll(async () => {
+  await service?.stop();
+  await connection?.close();
+});
 
 const saying = (say: string): string => script([{ say }]);
 const waitForRelease = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
@@ -57,4 +66,45 @@ describe('on a host without a free slot', { timeout: 240_000 }, () => {
     expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
     await Promise.all(chats.map((chat) => endSession(service, chat)));
   });
+
+  it('a session is evicted when its turn ends, without a heartbeat', async () => {
+    const chats = [await openConversation(service), await openConversation(service)];
+    const turns = await Promise.all(chats.map((chat) => chat.send(waitForRelease)));
+    for (const chat of chats) await chat.until(({ event }) => event === 'chat_output');
+    await withoutRepairs(async () => {
+      const { runId } = await service.trigger({ prompt: saying('Done.') });
+      await untilWaiting(runId);
+      const [first, second] = chats;
+      if (!first || !second) throw new Error('no sessions');
+      releaseAgent(service, first.runId);
+      expect(await service.untilEnded(runId)).toMatchObject({ exitCode: 0 });
+      expect([await statusOf(first), await statusOf(second)]).toEqual(['sleep', 'running']);
+      releaseAgent(service, second.runId);
+    });
+    for (const [n, chat] of chats.entries()) {
+      expect(await chat.turn(turns[n] ?? '')).toMatchObject({ exitCode: 0 });
+    }
+    await Promise.all(chats.map((chat) => endSession(service, chat)));
+  });
 });
+
+/** Runs `work` while no heartbeat repairs waiting runs: another worker leads that job. */
+async function withoutRepairs(work: () => Promise<void>): Promise<void> {
+  const { pool } = service.database;
+  await pool.query(
+    `insert into reconciler_jobs as j (name, leader, free_at) values ('slots', 'another', 'infinity')
+     on conflict (name) do update set leader = excluded.leader, free_at = excluded.free_at`,
+  );
+  try {
+    await work();
+  } finally {
+    await pool.query(`delete from reconciler_jobs where name = 'slots'`);
+  }
+}
+
+/** Resolves when its workflow has found no slot and waits for a signal. */
+async function untilWaiting(runId: string): Promise<void> {
+  const workflowId = await workflowIdOf(service, runId);
+  const isSettled = async () => (await eventsOf(connection, [workflowId]))[0] !== null;
+  await expect.poll(isSettled, { timeout: 60_000 }).toBe(true);
+}

@@ -1,6 +1,6 @@
 // More runs than slots: runs wait without any work until they are notified, and start in order.
 
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
@@ -9,6 +9,7 @@ import { releaseAgent } from '../support/release-agent.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
+import { eventsOf } from '../support/workflow-events.ts';
 import { workflowIdOf } from '../support/workflow-of.ts';
 
 const waitForRelease = script([{ say: 'working' }, { waitForFile: 'go-on' }]);
@@ -42,17 +43,6 @@ async function heartbeats(): Promise<number> {
   return rows[0]?.sent ?? 0;
 }
 
-/** The number of events of each workflow; null while an activity or its retry is pending. */
-async function eventsOf(workflowIds: string[]): Promise<(number | null)[]> {
-  const { workflow } = new Client({ connection });
-  const described = await Promise.all(
-    workflowIds.map((workflowId) => workflow.getHandle(workflowId).describe()),
-  );
-  return described.map(({ historyLength, raw }) =>
-    raw.pendingActivities?.length || raw.pendingWorkflowTask ? null : historyLength,
-  );
-}
-
 describe('runs that find the only slot occupied', { timeout: 240_000 }, () => {
   it('start in the order of their admission, while new runs keep coming', async () => {
     const first = await occupySlot();
@@ -73,11 +63,13 @@ describe('runs that find the only slot occupied', { timeout: 240_000 }, () => {
     const runIds = [await trigger('next')];
     while (runIds.length < 100) runIds.push(await trigger('later'));
     const workflowIds = await Promise.all(runIds.map((runId) => workflowIdOf(service, runId)));
-    await expect.poll(() => eventsOf(workflowIds), { timeout: 60_000 }).not.toContain(null);
-    const before = await eventsOf(workflowIds);
+    await expect
+      .poll(() => eventsOf(connection, workflowIds), { timeout: 60_000 })
+      .not.toContain(null);
+    const before = await eventsOf(connection, workflowIds);
     const sent = await heartbeats();
     await expect.poll(heartbeats, { timeout: 60_000 }).toBeGreaterThan(sent + 1);
-    expect(await eventsOf(workflowIds)).toEqual(before);
+    expect(await eventsOf(connection, workflowIds)).toEqual(before);
     for (const runId of runIds.slice(1)) await service.call('DELETE', `/runs/${runId}`);
     releaseAgent(service, first);
     expect(await service.untilEnded(runIds[0] ?? '')).toMatchObject({ exitCode: 0 });

@@ -65,6 +65,7 @@ export interface SandboxDeps extends SandboxObserver {
     | 'failCurrentTurn'
     | 'releaseSandbox'
     | 'hasWork'
+    | 'findNext'
     | 'listTranscript'
     | 'beginSave'
     | 'saveState'

@@ -1,11 +1,11 @@
 // Supervises a host's sandboxes independently of activities. Operations on one run are serialized.
 // Waiting for its end and stopping it are not.
 
-import type { SandboxSupervisor } from '../../activities/sandbox.ts';
+import type { SandboxSupervisor, SandboxTurn } from '../../activities/sandbox.ts';
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import { untilAborted } from '../../lib/async/until-aborted.ts';
-import type { SandboxRef, StartOutcome, TurnOutcome } from '../../workflows/shared/activities.ts';
+import type { SandboxRef, StartOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { SandboxReleased } from './ownership.ts';
 import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
@@ -137,7 +137,7 @@ async function runTurn(
   state: SupervisorState,
   ref: SandboxRef,
   signal: AbortSignal,
-): Promise<TurnOutcome> {
+): Promise<SandboxTurn> {
   signal.throwIfAborted();
   const found = await findOrAdopt(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive())

@@ -64,7 +64,9 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
      */
     releaseSandbox: (runId: string, generation: number, error: string | null = null) =>
       releaseSandbox(pool, { runId, generation }, error),
-    hasWork: (runId: string) => hasWork(pool, runId),
+    hasWork: async (runId: string) => (await findNext(pool, runId)).more,
+    /** What follows a turn of the session. */
+    findNext: (runId: string) => findNext(pool, runId),
     /** How long the session has been idle; null if it has work. */
     idleForMs: (runId: string) => idleForMs(pool, runId),
     /** When a save begins, and the transcript that it may append to. */
@@ -182,10 +184,17 @@ async function releaseSandbox(
   return rows[0]?.gone ?? false;
 }
 
-async function hasWork(db: Db, runId: string): Promise<boolean> {
-  const text = 'select session_has_work($1) as work';
-  const { rows } = await db.query<{ work: boolean }>({ name: 'has_work', text, values: [runId] });
-  return rows[0]?.work ?? false;
+interface AfterTurn {
+  /** The session has another message. */
+  more: boolean;
+  /** Any run may wait for the slot of an idle session. */
+  hasWaiting: boolean;
+}
+
+async function findNext(db: Db, runId: string): Promise<AfterTurn> {
+  const text = 'select session_has_work($1) as more, has_waiting() as "hasWaiting"';
+  const { rows } = await db.query<AfterTurn>({ name: 'has_work', text, values: [runId] });
+  return rows[0] ?? { more: false, hasWaiting: false };
 }
 
 async function idleForMs(db: Db, runId: string): Promise<number | null> {

@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createSlotAssigner } from '../../../activities/assign-slots.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
-import type { Eviction } from '../../../systems/postgres/admission/evictable-session.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { testSealer } from '../../support/database.ts';
 import { setupFreshScenario } from '../systems/postgres/setup-scenario.ts';
@@ -62,52 +60,5 @@ describe('waiting runs', () => {
     await assigner().repair();
     expect(signalled).toHaveLength(2);
     expect((await renew(1))?.hasWaiting).toBe(false);
-  });
-});
-
-describe('an idle session of a full host', () => {
-  const session = () => ({
-    waitingRunId: 'waits',
-    runId: randomUUID(),
-    workflowId: `session/${randomUUID()}`,
-    requestId: null,
-    hostId: 'h',
-  });
-  let idle: Eviction[];
-  let at = 0;
-  beforeEach(() => {
-    idle = [session()];
-  });
-
-  const assigner = () =>
-    createSlotAssigner({
-      admission: { ...admission(), findEvictableOnHosts: async () => idle },
-      temporal,
-      now: () => new Date(at),
-      logger,
-    });
-
-  test('is put to sleep by one signal, and by another one after the retry delay', async () => {
-    const { assignFor } = assigner();
-    for (const ms of [0, 5_000, 9_999]) {
-      at = ms;
-      await assignFor('waits');
-    }
-    expect(signalled).toEqual([`sleep ${idle[0]?.workflowId}`]);
-    at = 10_000;
-    await assignFor('waits');
-    expect(signalled).toHaveLength(2);
-    idle = [session()];
-    await assignFor('waits');
-    expect(signalled[2]).toBe(`sleep ${idle[0]?.workflowId}`);
-  });
-
-  test('is signalled again at the next call if the signal failed', async () => {
-    const { assignFor } = assigner();
-    isAway = true;
-    await expect(assignFor('waits')).rejects.toThrow('away');
-    isAway = false;
-    await assignFor('waits');
-    expect(signalled).toHaveLength(1);
   });
 });

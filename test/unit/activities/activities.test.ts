@@ -4,7 +4,9 @@ import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { type ActivityDeps, createActivities } from '../../../activities/index.ts';
+import type { SandboxTurn } from '../../../activities/sandbox.ts';
 import type { RunEnd } from '../../../core/runs/end-cause.ts';
+import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 
 const ref = { runId: 'r', generation: 1 };
 const never = new Promise<never>(() => {});
@@ -170,5 +172,43 @@ describe('claiming a slot', () => {
     });
     const { hostId, generation } = slot;
     expect(await quietEnvironment().run(run.claimSlot, input)).toEqual({ hostId, generation });
+  });
+});
+
+describe('running a turn', () => {
+  async function runTurn(turn: SandboxTurn): Promise<{ result: TurnOutcome; looks: number }> {
+    let looks = 0;
+    const { host } = activitiesWith({
+      supervisor: { runTurn: async () => turn },
+      admission: {
+        async findEvictableOnHosts() {
+          looks += 1;
+          throw new Error('Postgres is away');
+        },
+      },
+    });
+    const result: TurnOutcome = await quietEnvironment().run(() => host.runTurn(ref));
+    return { result, looks };
+  }
+
+  it('looks for sessions to evict once the session is idle, if a run waits', async () => {
+    const turn = { outcome: 'done', more: false, hasWaiting: true } as const;
+    expect(await runTurn(turn)).toEqual({ result: { outcome: 'done', more: false }, looks: 1 });
+  });
+
+  it.each<[string, SandboxTurn, TurnOutcome]>([
+    [
+      'no run waits',
+      { outcome: 'done', more: false, hasWaiting: false },
+      { outcome: 'done', more: false },
+    ],
+    [
+      'the session has another message',
+      { outcome: 'done', more: true, hasWaiting: true },
+      { outcome: 'done', more: true },
+    ],
+    ['its sandbox has ended', { outcome: 'sandbox_ended' }, { outcome: 'sandbox_ended' }],
+  ])('evicts no session if %s', async (_, turn, result) => {
+    expect(await runTurn(turn)).toEqual({ result, looks: 0 });
   });
 });

@@ -2,12 +2,12 @@
 // activity that waits here may be retried. Then the claim returns the message that the sandbox
 // already has, and the agent ignores a message whose UUID it has received before.
 
+import type { SandboxTurn } from '../../../activities/sandbox.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { TurnError } from '../../../core/sessions/chat.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxLease } from '../../../systems/postgres/log/lease.ts';
-import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext, SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import { messageUuid } from '../input/input-queue.ts';
@@ -29,7 +29,7 @@ export type WritePendingFiles = (
  * Runs the session's next message to the end of its turn. Its files are written first.
  * `sandbox_ended`: another sandbox continues the session, or this one ended before the turn.
  */
-export type RunTurn = (writePendingFiles: WritePendingFiles) => Promise<TurnOutcome>;
+export type RunTurn = (writePendingFiles: WritePendingFiles) => Promise<SandboxTurn>;
 
 interface SessionParts {
   context: SandboxContext;
@@ -52,7 +52,7 @@ interface TurnDeps extends SessionParts {
   writePendingFiles: WritePendingFiles;
 }
 
-async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> {
+async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<SandboxTurn> {
   const { context, session, pauser, saver } = turn;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
@@ -60,7 +60,7 @@ async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> 
   const [claimed] = await Promise.all([claimTurn(deps, lease), pauser.resume()]);
   if (claimed.outcome !== 'turn') {
     if (claimed.outcome === 'none') pauser.markIdle();
-    return claimed.outcome === 'none' ? { outcome: 'done', more: false } : claimed;
+    return claimed.outcome === 'none' ? noTurn : claimed;
   }
   const { messageId, announcedFrame, waitedMs } = claimed;
   if (announcedFrame !== null) {
@@ -88,6 +88,8 @@ async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<TurnOutcome> 
   return turnResult(deps, turn);
 }
 
+const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
+
 async function claimTurn({ turns }: Pick<SandboxDeps, 'turns'>, lease: SandboxLease) {
   const claimed = await turns.claim(lease);
   if (claimed.outcome !== 'turn') return claimed;
@@ -97,10 +99,10 @@ async function claimTurn({ turns }: Pick<SandboxDeps, 'turns'>, lease: SandboxLe
 async function turnResult(
   deps: SandboxDeps,
   { context, pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
-): Promise<TurnOutcome> {
-  const more = await deps.turns.hasWork(context.ref.runId);
-  if (!more) pauser.markIdle();
-  return { outcome: 'done', more };
+): Promise<SandboxTurn> {
+  const next = await deps.turns.findNext(context.ref.runId);
+  if (!next.more) pauser.markIdle();
+  return { outcome: 'done', ...next };
 }
 
 interface Claimed {
