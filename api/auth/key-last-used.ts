@@ -8,7 +8,8 @@ interface KeyLastUsed {
 }
 
 interface KeyLastUsedDeps {
-  keys: { touch: (keyIds: string[]) => Promise<void> };
+  /** Returns the keys to write again. */
+  keys: { touch: (keyIds: string[]) => Promise<string[]> };
   onError: (error: unknown) => void;
 }
 
@@ -19,7 +20,9 @@ export function createKeyLastUsed({ keys, onError }: KeyLastUsedDeps): KeyLastUs
   const writer = createBatchedWriter<string>({
     everyMs: limits.key.touchEveryMs,
     merge: (keyId) => keyId,
-    write: (keyIds) => keys.touch(keyIds),
+    async write(keyIds) {
+      for (const locked of await keys.touch(keyIds)) writer.add(locked, locked);
+    },
     onError,
   });
   return { record: (keyId) => writer.add(keyId, keyId), close: writer.close };

@@ -43,7 +43,7 @@ export function createKeyStore(pool: Pool) {
       pageOfKeys(pool, projectId, query),
     /** Takes effect with the next request and cannot be undone. Null if there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
-    /** Marks keys as used now; callers batch their calls. */
+    /** Marks keys as used now; callers batch their calls. Returns the keys to mark again. */
     touch: (keyIds: string[]) => touchKeys(pool, keyIds),
   };
 }
@@ -148,13 +148,20 @@ async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 
-/** Always in the same order, so that concurrent writers do not deadlock. */
-async function touchKeys(db: Db, keyIds: string[]): Promise<void> {
-  await db.query(
-    `update api_keys set last_used_at = greatest(last_used_at, db_clock())
-     where id in (select id from api_keys where id = any($1) order by id for no key update)`,
+/** Skips locked keys, because the keys are of several projects. Returns the skipped ones. */
+async function touchKeys(db: Db, keyIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with unlocked as (
+       select id from api_keys where id = any($1) for no key update skip locked
+     ),
+     touched as (
+       update api_keys set last_used_at = greatest(last_used_at, db_clock())
+       where id in (select id from unlocked)
+     )
+     select id from api_keys where id = any($1) and id not in (select id from unlocked)`,
     [keyIds],
   );
+  return rows.map(({ id }) => id);
 }
 
 function toKeyRecord(row: KeyRow): KeyRecord {

@@ -10,9 +10,20 @@ export interface MissingRun extends MemoRun {
   closedAt: Date | null;
 }
 
-/** Inserts each as an ended run, with its idempotency key. Returns the ids of those inserted. */
+/**
+ * Inserts each as an ended run, with its idempotency key. Returns the ids of those inserted. Each
+ * statement locks one project, so that no other one waits with it.
+ */
 export async function importRuns(db: Db, missing: MissingRun[]): Promise<string[]> {
-  if (missing.length === 0) return [];
+  const inserted: string[] = [];
+  for (const projectId of new Set(missing.map((run) => run.projectId))) {
+    const runs = missing.filter((run) => run.projectId === projectId);
+    inserted.push(...(await importRunsOfProject(db, runs)));
+  }
+  return inserted;
+}
+
+async function importRunsOfProject(db: Db, missing: MissingRun[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select m."runId" as id
      from json_to_recordset($1) m(

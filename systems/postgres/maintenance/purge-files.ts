@@ -20,11 +20,11 @@ export async function purgeFilesOfOldest(
   { of, retentionMs, unpurged }: FilePurge,
 ): Promise<number> {
   const kind = of === 'run' ? 'session_id is null' : 'session_id is not null';
-  const { rows } = await pool.query<{ id: string }>(
-    `select id from (
-       select id, row_number() over by_end as n, sum(files) over by_end as files
+  const { rows } = await pool.query<{ runIds: string[] }>(
+    `select array_agg(id) as "runIds" from (
+       select id, project_id, row_number() over by_end as n, sum(files) over by_end as files
        from (
-         select id, ended_at, (
+         select id, project_id, ended_at, (
            select count(*) from (
              select from run_files f where f.run_id = r.id
              union all select from run_links l where l.run_id = r.id
@@ -39,28 +39,36 @@ export async function purgeFilesOfOldest(
        ) due
        window by_end as (order by ended_at, id)
      ) counted
-     where n = 1 or files <= $3`,
+     where n = 1 or files <= $3
+     group by project_id`,
     [retentionMs, limits.retention.batchRuns, limits.retention.batchFiles, [...unpurged.keys()]],
   );
-  const ids = rows.map(({ id }) => id);
-  return purgeTogether(ids, unpurged, (due) => removeFiles(pool, due));
+  let purged = 0;
+  for (const { runIds } of rows)
+    purged += await purgeTogether(runIds, unpurged, (due) => removeFiles(pool, due));
+  return purged;
 }
 
 /**
- * A host may still be storing the files, and a retry may be copying the input files. Both lock the
- * run's row too. Files that a host has stored before are removed; afterwards hosts store none, and
- * retries find none. Two workers, of which one has lost its lease, lock the runs in the same order.
+ * The runs are of one project, because the transaction has several statements, and no other project
+ * may wait for it. A host may still be storing the files, and a retry may be copying the input
+ * files. Both lock the run's row too, so a locked run is skipped until a later pass. Files that a
+ * host has stored before are removed; afterwards hosts store none, and retries find none.
  */
-function removeFiles(pool: Pool, runIds: string[]): Promise<number> {
+function removeFiles(pool: Pool, projectRunIds: string[]): Promise<number> {
   return inTransaction(pool, async (db) => {
-    await db.query('select from runs where id = any($1::uuid[]) order by id for no key update', [
-      runIds,
-    ]);
-    const { rowCount } = await db.query(
+    const { rows } = await db.query<{ id: string }>(
+      `select id from runs where id = any($1::uuid[]) and files_purged_at is null
+       order by id for no key update skip locked`,
+      [projectRunIds],
+    );
+    if (rows.length === 0) return 0;
+    const runIds = rows.map(({ id }) => id);
+    await db.query(
       `update runs r set files_purged_at = db_clock(), has_purged_inputs = exists (
          select from input_files i where i.run_id = r.id and i.scope = 'run'
        )
-       where id = any($1::uuid[]) and files_purged_at is null`,
+       where id = any($1::uuid[])`,
       [runIds],
     );
     await db.query(
@@ -75,7 +83,7 @@ function removeFiles(pool: Pool, runIds: string[]): Promise<number> {
        delete from session_transcripts where run_id = any($1::uuid[])`,
       [runIds],
     );
-    return rowCount ?? 0;
+    return runIds.length;
   });
 }
 
@@ -97,7 +105,8 @@ export async function purgeMessageFiles(db: Db): Promise<number> {
 
 /**
  * Replaced versions of flow files that no active run started from. A run that is admitted meanwhile
- * starts from the newest version, so no lock is needed.
+ * starts from the newest version, so no lock is needed. Skips versions that a change of their flow
+ * is deleting: the batch has files of several projects.
  */
 export async function purgeFlowFiles(db: Db): Promise<number> {
   const { rowCount } = await db.query(
@@ -110,6 +119,7 @@ export async function purgeFlowFiles(db: Db): Promise<number> {
            and r.files_version < replaced.valid_to
        )
        limit $1
+       for update of replaced skip locked
      )`,
     [limits.retention.batchRows],
   );

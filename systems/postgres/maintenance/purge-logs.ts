@@ -65,17 +65,20 @@ export async function removeMessages(db: Db, runIds: string[]): Promise<number> 
   return rows[0]?.deleted ?? 0;
 }
 
-/** Not while another worker, whose lease has expired, is still deleting the same rows. */
+/**
+ * Not while another worker, whose lease has expired, is still deleting the same rows. Skips locked
+ * runs, because the batch has runs of several projects. A later call marks them.
+ */
 async function markPurged(db: Db, runIds: string[]): Promise<number> {
   const { rowCount } = await db.query(
     `with empty as (
-       select id from runs r where id = any($1::uuid[])
+       select id from runs r where id = any($1::uuid[]) and log_purged_at is null
          and not exists (select from frames f where f.run_id = r.id)
          and not exists (select from session_messages m where m.run_id = r.id)
+       for no key update of r skip locked
      ),
      questions as (delete from interactions where run_id in (select id from empty))
-     update runs set log_purged_at = db_clock()
-     where id in (select id from empty) and log_purged_at is null`,
+     update runs set log_purged_at = db_clock() where id in (select id from empty)`,
     [runIds],
   );
   return rowCount ?? 0;

@@ -41,12 +41,26 @@ async function unsynced(db: Db): Promise<UnsyncedSchedule[]> {
   return rows;
 }
 
-/** Versions of flows start at 1. */
+/**
+ * Admissions wait for a flow that is being marked. So one statement marks the flows of all projects
+ * that are not locked, and each of the others is marked by a statement that holds no other flow.
+ */
 async function resyncAll(db: Db): Promise<void> {
-  await db.query(
-    'update flows set schedule_synced_version = 0 where schedule_synced_version is not null',
+  const { rows } = await db.query<{ id: string }>(
+    `with unlocked as (
+       select id from flows where schedule_synced_version is not null
+       for no key update skip locked
+     ),
+     marked as (${markUnsynced} where id in (select id from unlocked))
+     select id from flows
+     where schedule_synced_version is not null and id not in (select id from unlocked)`,
   );
+  for (const { id } of rows)
+    await db.query(`${markUnsynced} where id = $1 and schedule_synced_version is not null`, [id]);
 }
+
+/** Versions of flows start at 1. */
+const markUnsynced = 'update flows set schedule_synced_version = 0';
 
 async function markSynced(db: Db, { flowId, version, schedule }: UnsyncedSchedule): Promise<void> {
   await db.query(

@@ -15,6 +15,7 @@ import { openTcpHoldProxy } from '../../../faults/support/tcp-hold-proxy.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
+import { lockRow, type RowOf } from './lock-row.ts';
 import { storeMessage, untilWaiting } from './session-turns.ts';
 
 const content = Buffer.from('hello');
@@ -83,23 +84,8 @@ async function stopAt(step: (typeof steps)[number][1], statement: string) {
   return { applicationName, proxy, result };
 }
 
-/** Locks a row until the test ends or `release` is called. */
-async function lockRow(table: string, condition: string, value: string) {
-  const client = await database.pool.connect();
-  let isHeld = true;
-  const release = async () => {
-    if (isHeld) await client.query('rollback');
-    if (isHeld) client.release();
-    isHeld = false;
-  };
-  onTestFinished(release);
-  await client.query('begin');
-  await client.query(`select from ${table} where ${condition} for no key update`, [value]);
-  return { release };
-}
-
 interface LockedRow {
-  row: [table: string, condition: string, value: string];
+  row: RowOf;
   /** Waits for the row. */
   act: () => Promise<unknown>;
 }
@@ -143,7 +129,7 @@ test.each(Object.keys(lockedRows))('a project that waits for %s delays no other'
   if (!locked) throw new Error(`no row ${name}`);
   const waiting = await other.run();
   await startHost();
-  const { release } = await lockRow(...locked.row);
+  const { release } = await lockRow(database.pool, locked.row);
   const delayed = locked.act();
   await untilWaiting(database.pool);
   await expectOtherPlaced(waiting.runId);
@@ -155,7 +141,7 @@ test.each(Object.keys(lockedRows))('a project that waits for %s delays no other'
 test('retention skips an expired idempotency key that is locked, and deletes the others', async () => {
   for (const { run } of [stalled, other]) await run({ idempotencyKey: 'k' });
   await database.pool.query(`update idempotency_keys set expires_at = db_clock() - interval '1 s'`);
-  await lockRow('idempotency_keys', 'project_id = $1', stalled.projectId);
+  await lockRow(database.pool, ['idempotency_keys', 'project_id = $1', stalled.projectId]);
   await createRetentionStore(database.pool).expiredKeys();
   const { rows } = await database.pool.query(
     'select project_id as "projectId" from idempotency_keys',

@@ -103,8 +103,11 @@ test('deletes the files of 100 runs together, at most 20 000 at a time, and more
 
 test('purges files once if two workers purge the same runs', async () => {
   await endedRuns(100, 1);
-  const both = await Promise.all([retention().runFiles(dayMs), retention().runFiles(dayMs)]);
-  expect(both.toSorted()).toEqual([0, 100]);
+  const [one, other] = await Promise.all([
+    retention().runFiles(dayMs),
+    retention().runFiles(dayMs),
+  ]);
+  expect(one + other).toBe(100);
 });
 
 // A worker whose runs take 10 s, 50 at a time, ends 5 per second. A call takes well under a second.
