@@ -4,9 +4,9 @@ import type { ReconcilerDeps } from './deps.ts';
 
 /**
  * The right of this worker to do a job for all hosts. It remains between two passes, because the
- * leader remembers what it has already sent. A step ends before the lease, see step-deadline.ts. Two
- * workers may do a job at the same time only if one of them stalls, or a statement in Postgres takes
- * longer than the lease, so every step is safe to run twice.
+ * leader remembers what it has already sent. A step ends before the lease, see step-deadline.ts.
+ * Two workers may do a job at the same time only if one of them stalls, or a statement in Postgres
+ * takes longer than the lease, so every step is safe to run twice.
  */
 export interface JobLease {
   /** False while another worker leads the job, or before the job is due. */

@@ -10,9 +10,9 @@ import { purgeTogether, type Unpurged } from './purge-together.ts';
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
 /**
- * Deletes what retention no longer covers, the oldest first and a bounded number per call. Apart
- * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Skips the
- * `unpurged` runs or blobs, and adds those that cannot be purged. Safe to repeat.
+ * Deletes data whose retention has expired, the oldest first and a bounded number per call. Apart
+ * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Skips
+ * the `unpurged` runs or blobs, and adds those that cannot be purged. Safe to repeat.
  */
 export function createRetentionStore(pool: Pool) {
   return {

@@ -40,7 +40,7 @@ export function createRestoreReconciler(deps: ReconcilerDeps): RestoreReconciler
       const restore = await reconcile.pendingRestore();
       isPending = restore !== null;
       const current = restore === null ? null : continued(comparison, restore);
-      // After an error, which may be that the server knows the page no more, all are compared again.
+      // After an error all are compared again, because the server may no longer have the page.
       comparison = null;
       if (current === null || restore === null) return;
       if (!(await compare(deps, current))) {

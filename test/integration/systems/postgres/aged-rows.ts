@@ -37,7 +37,7 @@ interface Dataset {
   atMs: number;
 }
 
-/** Inserts rows into every table. The clock of the database must stand at that time. */
+/** Inserts rows into every table. The clock of the database must show that time. */
 export async function insertAgedRows(dataset: Dataset): Promise<AgedRow[]> {
   const inserter = createInserter(dataset);
   for (const isSession of [false, true])
