@@ -1,6 +1,6 @@
-// Watches the free space of Postgres' own disk. A Postgres whose disk is full stops, and nothing
-// can be read or ended then. So new data is rejected before, and what runs can end and be deleted.
-// The space is read periodically, because a request must not wait for a disk that hangs.
+// Watches the free space on the disk of Postgres. Postgres stops when its disk is full, and then
+// nothing can be read or ended. So new data is rejected before that, and active runs can end and be
+// deleted. The space is read periodically, because a request must not wait for a disk that hangs.
 
 import { statfs } from 'node:fs/promises';
 import type { FastifyBaseLogger } from 'fastify';

@@ -130,7 +130,7 @@ test('redelivers a finished webhook on request, each time as a separate delivery
 
 test('a redelivery that cannot be started is accepted, and left to a worker', async () => {
   const away = await fixture.start({
-    startWebhook: () => Promise.reject(new Error('Temporal is away')),
+    startWebhook: () => Promise.reject(new Error('Temporal cannot be reached')),
   });
   const tenant = await fixture.tenant();
   const { runId } = await trigger(tenant, { callbackUrl: 'https://example.com/' });
