@@ -84,9 +84,6 @@ export function createTemporal(options: TemporalOptions): Temporal {
       await withDeadline(() => send(handle(workflowId)));
       return 'signalled';
     });
-  const describe = (workflowId: string) => withDeadline(() => handle(workflowId).describe());
-  const statusOf = async (workflowId: string): Promise<string> =>
-    (await describe(workflowId)).status.name;
   // The SDK caches the system info of its connection, so the request is made here.
   const version = async (): Promise<string> => {
     const { serverVersion } = await withDeadline(() => client.workflowService.getSystemInfo({}));
@@ -114,16 +111,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
       withDeadline(() => closedWorkflows({ client, instance }, { since, after })),
     workflowsSince: (since, after) =>
       withDeadline(() => workflowsSince({ client, instance }, { since, after })),
-    describe: (workflowId) =>
-      orWhenNotFound<WorkflowState>('missing', async () =>
-        closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
-      ),
-    hasCompleted: (workflowId) =>
-      orWhenNotFound(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
-    closedAt: (workflowId) =>
-      orWhenNotFound(null, async () => (await describe(workflowId)).closeTime ?? null),
-    webhookAttempts: (workflowId) =>
-      orWhenNotFound(0, async () => webhookAttempts(await describe(workflowId))),
+    ...describeWorkflows((workflowId) => withDeadline(() => handle(workflowId).describe())),
     terminate: (workflowId, reason) =>
       orWhenNotFound(undefined, async () => {
         await withDeadline(() => handle(workflowId).terminate(reason));
@@ -134,6 +122,25 @@ export function createTemporal(options: TemporalOptions): Temporal {
     wasVerified: guard.wasVerified,
     identity,
     close,
+  };
+}
+
+function describeWorkflows(
+  describe: (workflowId: string) => ReturnType<WorkflowHandle['describe']>,
+): Pick<Temporal, 'describe' | 'hasCompleted' | 'closedAt' | 'webhookAttempts'> {
+  const statusOf = async (workflowId: string): Promise<string> =>
+    (await describe(workflowId)).status.name;
+  return {
+    describe: (workflowId) =>
+      orWhenNotFound<WorkflowState>('missing', async () =>
+        closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
+      ),
+    hasCompleted: (workflowId) =>
+      orWhenNotFound(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
+    closedAt: (workflowId) =>
+      orWhenNotFound(null, async () => (await describe(workflowId)).closeTime ?? null),
+    webhookAttempts: (workflowId) =>
+      orWhenNotFound(0, async () => webhookAttempts(await describe(workflowId))),
   };
 }
 

@@ -57,9 +57,9 @@ type Listing = Awaited<ReturnType<Client['workflowService']['listWorkflowExecuti
 
 function toListed({ execution, startTime, closeTime, memo }: Listing['executions'][number]) {
   const closedAt = optionalTsToDate(closeTime) ?? null;
-  const fields = Object.entries(memo?.fields ?? {}).map(([name, payload]) => [
+  const fields = Object.entries(memo?.fields ?? {}).map(([name, payload]): [string, unknown] => [
     name,
-    defaultPayloadConverter.fromPayload(payload),
+    defaultPayloadConverter.fromPayload<unknown>(payload),
   ]);
   return {
     workflowId: execution?.workflowId ?? '',
