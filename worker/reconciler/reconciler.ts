@@ -40,11 +40,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const ofClosed: Step[] = [['find_closed_workflows', createClosedWorkflowFinder(deps)]];
   const ofHosts: Step[] = [['lost_hosts', createLostHostHandler(deps)]];
   const ofRetention = createRetentionSteps(deps);
-  const local: Step[] = [
-    ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
-    ['remove_orphaned_folders', deps.removeOrphanedFolders],
-    ['expire_buffers', deps.frameStream.retryExpiries],
-  ];
+  const local = localSteps(deps);
 
   /** A leader that does not reach Temporal leaves the job to another worker. */
   async function lead(lease: JobLease, steps: Step[], signal: AbortSignal): Promise<void> {
@@ -90,6 +86,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       await attempt(['release', releaseAll], signal);
     },
   };
+}
+
+/** Steps of every worker for its own host. */
+function localSteps(deps: ReconcilerDeps): Step[] {
+  return [
+    ['remove_orphaned_sandboxes', () => removeOrphanedSandboxes(deps)],
+    ['remove_orphaned_folders', deps.removeOrphanedFolders],
+    ['expire_buffers', deps.frameStream.retryExpiries],
+  ];
 }
 
 function runSteps(deps: ReconcilerDeps): Step[] {
