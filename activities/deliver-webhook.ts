@@ -9,13 +9,18 @@ import {
   type WebhookSender,
   webhookHeaders,
 } from '../core/webhook.ts';
-import type { ClaimedAttempt, WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
+import { retryUntilAborted } from '../lib/async/retry.ts';
+import { untilAborted } from '../lib/async/until-aborted.ts';
+import type { ClaimedAttempt } from '../systems/postgres/runs/claim-attempt.ts';
+import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { RunActivities } from '../workflows/shared/activities.ts';
+import type { DeliveryExecution } from './delivery-progress.ts';
 
 export interface WebhookDeps {
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;
   sendWebhook: WebhookSender;
   onWebhookAttempt(outcome: WebhookOutcome, tookMs: number): void;
+  claimTimeoutMs?: number;
   logger: Logger;
   now: () => Date;
 }
@@ -23,36 +28,55 @@ export interface WebhookDeps {
 type PendingWebhook = Extract<ClaimedAttempt, { url: string }>;
 type EndRun = Pick<RunActivities, 'endRun'>;
 
-interface AttemptId {
+interface Execution extends DeliveryExecution {
   runId: string;
-  attempt: number;
   delivery: number;
 }
 
 /**
- * Makes one attempt. The attempt is claimed before it is made, so a crash in between uses it up: a
- * receiver gets at most four attempts of a delivery. A second call with the same number sends
- * nothing.
+ * Makes the next attempt. It is claimed before it is made, so a crash in between uses it up: a
+ * receiver gets at most four attempts of a delivery. If the claim gets no answer, a later call
+ * makes the attempt.
  */
 export async function attemptDelivery(
   deps: WebhookDeps & EndRun,
-  { runId, attempt, delivery }: AttemptId,
+  execution: Execution,
 ): Promise<{ status: number | null }> {
-  if (attempt > limits.webhook.attempts) throw abandoned('no attempt is left');
-  const claimed = await claim(deps, { runId, attempt, delivery });
+  const { runId, delivery } = execution;
+  const claimed = await claimInTime(deps, execution);
   if ('done' in claimed) return { status: claimed.done };
-  if ('unavailable' in claimed) return duplicateAttempt(claimed.unavailable);
+  if ('unavailable' in claimed) return withoutAttempt(claimed.unavailable);
+  if ('dueInMs' in claimed) throw notDelivered('the next attempt is not due yet', claimed.dueInMs);
+  const { attempt, requestId } = claimed;
+  execution.report({ made: attempt, unanswered: null });
   failpoint('webhook.claimed');
   const startedAt = performance.now();
   const outcome = await deps.sendWebhook(signed(runId, claimed, deps.now()));
   const tookMs = performance.now() - startedAt;
   deps.onWebhookAttempt(outcome, tookMs);
   failpoint('webhook.sent');
-  const about = { runId, requestId: claimed.requestId, delivery, attempt };
+  const about = { runId, requestId, delivery, attempt };
   deps.logger.info({ ...about, ...outcome, tookMs: Math.round(tookMs) }, 'webhook_attempt');
-  await deps.webhooks.recordAttempt(runId, attempt, { ...resultOf(outcome), delivery });
+  await recordInTime(deps, about, resultOf(outcome));
   failpoint('webhook.recorded');
-  return toActivityResult(outcome);
+  return toActivityResult(outcome, attempt);
+}
+
+type Claimed = Exclude<ClaimedAttempt, { unended: true }>;
+
+/**
+ * A claim without an answer may have been stored, or be stored later. Its attempt is not lost: this
+ * execution sends nothing and reports that, so that the next one may take the attempt over.
+ */
+async function claimInTime(deps: WebhookDeps & EndRun, execution: Execution): Promise<Claimed> {
+  const { made, unanswered, execution: to, report } = execution;
+  const signal = AbortSignal.timeout(deps.claimTimeoutMs ?? limits.webhook.claimTimeoutMs);
+  try {
+    return await untilAborted(claim(deps, { ...execution, signal }), signal);
+  } catch (error) {
+    report({ made, unanswered: { from: unanswered?.from ?? to, to } });
+    throw error;
+  }
 }
 
 /**
@@ -61,12 +85,12 @@ export async function attemptDelivery(
  */
 async function claim(
   deps: WebhookDeps & EndRun,
-  { runId, attempt, delivery }: AttemptId,
-): Promise<Exclude<ClaimedAttempt, { unended: true }>> {
-  const claimed = await deps.webhooks.claimAttempt(runId, attempt, delivery);
+  execution: Execution & { signal: AbortSignal },
+): Promise<Claimed> {
+  const claimed = await deps.webhooks.claimAttempt(execution);
   if (!('unended' in claimed)) return claimed;
-  await deps.endRun({ runId, ...endLost, exitCode: null });
-  return claim(deps, { runId, attempt, delivery });
+  await deps.endRun({ runId: execution.runId, ...endLost, exitCode: null });
+  return claim(deps, execution);
 }
 
 const endLost = {
@@ -74,9 +98,37 @@ const endLost = {
   detail: 'the database restore lost its end',
 } as const;
 
-function duplicateAttempt(reason: 'taken' | 'none'): { status: null } {
-  if (reason === 'none') return { status: null };
-  throw notDelivered('an earlier call made this attempt, and its result is unknown');
+type Unavailable = Extract<ClaimedAttempt, { unavailable: string }>['unavailable'];
+
+function withoutAttempt(reason: Unavailable): { status: null } {
+  switch (reason) {
+    case 'none':
+      return { status: null };
+    case 'none_left':
+      throw abandoned('no attempt is left');
+    case 'taken':
+      throw notDelivered('another call makes this attempt');
+  }
+}
+
+interface MadeAttempt {
+  runId: string;
+  requestId: string | null;
+  delivery: number;
+  attempt: number;
+}
+
+/** Without its result, an attempt that was answered with 2xx would be followed by another one. */
+function recordInTime(
+  { webhooks, logger }: WebhookDeps,
+  about: MadeAttempt,
+  result: { status: number | null; error: string | null },
+): Promise<void> {
+  const { runId, attempt, delivery } = about;
+  return retryUntilAborted(() => webhooks.recordAttempt(runId, attempt, { ...result, delivery }), {
+    signal: AbortSignal.timeout(limits.webhook.recordTimeoutMs),
+    onFailure: (err) => logger.warn({ err, ...about }, 'webhook_result_not_stored'),
+  });
 }
 
 /** Every attempt has its own signature, over exactly the bytes that are sent. */
@@ -94,21 +146,32 @@ function resultOf(outcome: WebhookOutcome): { status: number | null; error: stri
     : { status: null, error: outcome.reason };
 }
 
-function toActivityResult(outcome: WebhookOutcome): { status: number } {
+function toActivityResult(outcome: WebhookOutcome, attempt: number): { status: number } {
   switch (outcome.outcome) {
     case 'answered':
       if (outcome.status >= 200 && outcome.status < 300) return { status: outcome.status };
-      throw notDelivered(`the receiver answered ${outcome.status}`);
+      throw failed(`the receiver answered ${outcome.status}`, attempt);
     case 'failed':
-      throw notDelivered(`the receiver was not reached: ${outcome.reason}`);
+      throw failed(`the receiver was not reached: ${outcome.reason}`, attempt);
     case 'blocked':
       throw abandoned(`the callback address is blocked: ${outcome.reason}`);
   }
 }
 
+/** The number of the attempt determines the delay of the next one. */
+function failed(message: string, attempt: number): ApplicationFailure {
+  const delayMs = limits.webhook.delaysMs[attempt - 1];
+  return delayMs === undefined ? abandoned(message) : notDelivered(message, delayMs);
+}
+
 /** Receiver errors are `BENIGN`: they must not count as service errors. */
-const notDelivered = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ message, type: 'WebhookNotDelivered', category: 'BENIGN' });
+const notDelivered = (message: string, nextRetryDelay?: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message,
+    type: 'WebhookNotDelivered',
+    category: 'BENIGN',
+    ...(nextRetryDelay !== undefined && { nextRetryDelay }),
+  });
 
 const abandoned = (message: string): ApplicationFailure =>
   ApplicationFailure.create({

@@ -1,4 +1,3 @@
-import { activityInfo } from '@temporalio/activity';
 import { failpoint } from '../core/failpoint.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
@@ -7,6 +6,7 @@ import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
 import type { SlotAssigner } from './assign-slots.ts';
 import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
+import { currentExecution } from './delivery-progress.ts';
 import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
@@ -54,10 +54,10 @@ export function createRunActivities(
       await deps.frameStream.notify(runId);
     },
 
-    /** Each attempt is claimed by its number: a second call with the same number sends nothing. */
+    /** A second call makes the next attempt, and not before it is due. */
     deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
-      const attempt = firstAttempt + activityInfo().attempt - 1;
-      return attemptDelivery({ ...deps, endRun }, { runId, attempt, delivery });
+      const execution = currentExecution(firstAttempt);
+      return attemptDelivery({ ...deps, endRun }, { runId, delivery, ...execution });
     },
 
     /** A second call finds the run admitted and starts it if it has not started. */

@@ -7,6 +7,12 @@ export const webhookLimits = {
   /** After the first attempt, the second, and the third. */
   delaysMs: [2 * secondMs, 10 * secondMs, 30 * secondMs],
   attemptTimeoutMs: 10 * secondMs,
+  /** An attempt is claimed within this time, or it is not made now. */
+  claimTimeoutMs: 8 * secondMs,
+  /** The result of an attempt is stored within this time, or it remains unknown. */
+  recordTimeoutMs: 10 * secondMs,
+  /** From the claim on. An attempt without a result after this time is no longer in progress. */
+  attemptMaxMs: 30 * secondMs,
   responseMaxBytes: 64 * kiB,
   /** Attempts that a worker makes at a time. */
   slots: 250,

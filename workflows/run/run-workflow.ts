@@ -122,8 +122,8 @@ async function finish(
 }
 
 function deliver({ runId, instance, timeouts }: RunContext, inBacklog: boolean): Promise<boolean> {
-  const delivery = { runId, firstAttempt: 1 };
-  return deliverOrDrop(runActivities(instance, timeouts, { ...delivery, inBacklog }), delivery);
+  const activities = runActivities(instance, timeouts, { inBacklog });
+  return deliverOrDrop(activities, { runId, firstAttempt: 1 });
 }
 
 /** False if it failed. That does not prevent the run's end: the host retries. */

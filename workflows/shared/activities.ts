@@ -52,9 +52,7 @@ interface SessionIdleState {
 
 export interface DeliverWebhookInput {
   runId: string;
-  /**
-   * The number of this activity's first attempt: above 1 if earlier attempts were made elsewhere.
-   */
+  /** The lowest number that an attempt may have: above 1 if earlier ones were made elsewhere. */
   firstAttempt: number;
   /** The number of a redelivery that an operator requested; absent for the run's own delivery. */
   delivery?: number;
@@ -83,7 +81,10 @@ export interface RunActivities {
    * Ends the run in one statement and claims its webhook. A second call returns the same result.
    */
   endRun(input: EndRunInput): Promise<EndRunResult>;
-  /** Makes one delivery attempt and throws if it fails. Returns at once if already delivered. */
+  /**
+   * Makes one delivery attempt. Throws if it fails, with the delay of the next one, or for good if
+   * it was the last. Returns at once if already delivered.
+   */
   deliverWebhook(input: DeliverWebhookInput): Promise<{ status: number | null }>;
   /** Abandons the webhook after its last attempt. Has no effect if it was delivered. */
   dropWebhook(input: { runId: string }): Promise<void>;

@@ -1,6 +1,7 @@
 // The activities as functions, with every timeout and retry policy of the workflows.
 
 import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
+import { limits } from '../../core/limits.ts';
 import {
   followQueue,
   hostQueue,
@@ -10,20 +11,13 @@ import {
 } from '../../core/temporal/task-queues.ts';
 import type { Activities, HostActivities, RunActivities, SessionActivities } from './activities.ts';
 import type { RunTimeouts } from './run-timeouts.ts';
-import { webhookRetry } from './webhook-retry.ts';
-
-interface WebhookRoute {
-  firstAttempt: number;
-  /** Uses the slots for projects with many undelivered webhooks. */
-  inBacklog: boolean;
-}
 
 export function runActivities(
   instance: string,
   timeouts: RunTimeouts,
-  webhook?: WebhookRoute,
+  { inBacklog } = { inBacklog: false },
 ): RunActivities {
-  const options = runActivityOptions(instance, timeouts, webhook);
+  const options = runActivityOptions(instance, timeouts, inBacklog);
   return {
     claimSlot: proxyActivities<Activities>(options.claimSlot).claimSlot,
     recordCause: proxyActivities<Activities>(options.recordCause).recordCause,
@@ -76,7 +70,7 @@ const backoff = {
 function runActivityOptions(
   instance: string,
   timeouts: RunTimeouts,
-  { firstAttempt, inBacklog }: WebhookRoute = { firstAttempt: 1, inBacklog: false },
+  webhookInBacklog = false,
 ): OptionsFor<RunActivities> {
   const shortActivity = {
     taskQueue: runQueue(instance),
@@ -94,11 +88,12 @@ function runActivityOptions(
     recordCause: { ...shortActivity, summary: 'record why the run ends' },
     endRun: { ...shortActivity, summary: 'end the run' },
     deliverWebhook: {
-      taskQueue: (inBacklog ? webhookBacklogQueue : webhookQueue)(instance),
+      taskQueue: (webhookInBacklog ? webhookBacklogQueue : webhookQueue)(instance),
       summary: 'deliver run.finished',
-      startToCloseTimeout: 20 * second,
+      startToCloseTimeout: limits.webhook.attemptMaxMs,
       scheduleToCloseTimeout: 1 * day,
-      retry: webhookRetry(firstAttempt),
+      // Of executions that made no attempt. A failed attempt states the delay of the next one.
+      retry: backoff,
     },
     dropWebhook: { ...shortActivity, summary: 'abandon the webhook' },
     triggerScheduledRun: {

@@ -12,8 +12,7 @@ export async function webhookWorkflow({
   instance,
   ...delivery
 }: WebhookInput): Promise<{ delivered: boolean }> {
-  const { firstAttempt } = delivery;
-  const activities = runActivities(instance, runTimeouts, { firstAttempt, inBacklog: true });
+  const activities = runActivities(instance, runTimeouts, { inBacklog: true });
   return CancellationScope.nonCancellable(async () => ({
     delivered: await deliverOrDrop(activities, delivery),
   }));

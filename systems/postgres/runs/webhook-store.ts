@@ -1,29 +1,9 @@
-// A delivery has several attempts. An attempt is claimed before it is made, by a row that only one
-// caller can insert. If the worker dies in between, the attempt is used up, so no attempt is made
-// twice.
+// A delivery has several attempts, each claimed before it is made.
 
-import type { WebhookState } from '../../../core/runs/run.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
-import { ensureWebhookSecret } from '../accounts/webhook-secret.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-
-interface Delivery {
-  url: string;
-  body: string;
-  deliveryId: string;
-  /** The API request that started the run. */
-  requestId: string | null;
-}
-
-export type ClaimedAttempt =
-  | (Delivery & { secret: string; attempt: number })
-  /** Nothing to send: it was delivered before. */
-  | { done: number }
-  /** Nothing to send: another caller made this attempt, or the run has no pending webhook. */
-  | { unavailable: 'taken' | 'none' }
-  /** The run has not ended yet. */
-  | { unended: true };
+import { type AttemptClaim, claimAttempt } from './claim-attempt.ts';
 
 export interface AttemptResult {
   /** Null if no response arrived. */
@@ -48,11 +28,10 @@ export type WebhookStore = ReturnType<typeof createWebhookStore>;
 export function createWebhookStore(pool: Pool, sealer: Sealer) {
   return {
     /**
-     * Attempts count from 1. `delivery` is 0 at the run's end, and n for the n-th that an operator
-     * requested, which is made regardless of earlier results.
+     * Claims the attempt after the last one, once it is due. Attempts count from 1. A delivery that
+     * an operator requested is made regardless of the results of others.
      */
-    claimAttempt: (runId: string, attempt: number, delivery = 0) =>
-      claimAttempt(pool, sealer, { runId, attempt, delivery }),
+    claimAttempt: (claim: AttemptClaim) => claimAttempt(pool, sealer, claim),
     /** A status of 2xx completes the delivery. */
     recordAttempt: (runId: string, attempt: number, result: AttemptResult) =>
       recordAttempt(pool, { runId, attempt, delivery: result.delivery ?? 0 }, result),
@@ -75,55 +54,6 @@ interface AttemptId {
   runId: string;
   attempt: number;
   delivery: number;
-}
-
-async function claimAttempt(pool: Pool, sealer: Sealer, id: AttemptId): Promise<ClaimedAttempt> {
-  const webhook = await readState(pool, id.runId);
-  if (webhook?.state === 'waiting') return { unended: true };
-  if (webhook === null || !webhook.has_body) return { unavailable: 'none' };
-  if (webhook.state === 'delivered' && id.delivery === 0) return { done: webhook.last_status ?? 0 };
-  // Before the claim, so that a failure here does not use up the attempt.
-  const secret = await ensureWebhookSecret(pool, sealer, webhook.project_id);
-  const claimed = await insertAttempt(pool, id);
-  return claimed ? { ...claimed, secret, attempt: id.attempt } : { unavailable: 'taken' };
-}
-
-interface WebhookRow {
-  project_id: string;
-  state: WebhookState;
-  has_body: boolean;
-  last_status: number | null;
-}
-
-async function readState(db: Db, runId: string): Promise<WebhookRow | null> {
-  const { rows } = await db.query<WebhookRow>(
-    `select project_id, webhook_state as state, webhook_body is not null as has_body,
-       webhook_last_status as last_status
-     from runs where id = $1`,
-    [runId],
-  );
-  return rows[0] ?? null;
-}
-
-async function insertAttempt(
-  db: Db,
-  { runId, attempt, delivery }: AttemptId,
-): Promise<Delivery | null> {
-  const { rows } = await db.query<Delivery>(
-    `with claimed as (
-       insert into webhook_attempts (run_id, delivery, attempt)
-       select id, $3, $2 from runs
-       where id = $1 and (webhook_state = 'pending' or $3 > 0)
-       on conflict do nothing
-       returning run_id
-     )
-     update runs r set webhook_attempts = r.webhook_attempts + 1 from claimed
-     where r.id = claimed.run_id
-     returning r.callback_url as url, r.webhook_body as body,
-               r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`,
-    [runId, attempt, delivery],
-  );
-  return rows[0] ?? null;
 }
 
 async function recordAttempt(db: Db, id: AttemptId, result: AttemptResult): Promise<void> {

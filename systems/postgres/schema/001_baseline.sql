@@ -491,6 +491,9 @@ create table webhook_attempts (
   finished_at timestamptz,
   status integer,
   error text,
+  -- who claimed it: Temporal's run ID of the workflow, and the number of its activity's execution
+  claimed_by text,
+  execution integer,
   primary key (run_id, delivery, attempt)
 );
 create index webhook_attempts_by_start on webhook_attempts (started_at);

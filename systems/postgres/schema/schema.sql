@@ -525,6 +525,8 @@ CREATE TABLE public.webhook_attempts (
     finished_at timestamp with time zone,
     status integer,
     error text,
+    claimed_by text,
+    execution integer,
     CONSTRAINT webhook_attempts_attempt_check CHECK ((attempt >= 1))
 );
 

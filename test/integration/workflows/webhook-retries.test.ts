@@ -1,6 +1,14 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
+import { currentExecution } from '../../../activities/delivery-progress.ts';
 import { webhookBacklogQueue, webhookQueue } from '../../../core/temporal/task-queues.ts';
+import type { Pool } from '../../../systems/postgres/client/pool.ts';
+import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createWebhookStore } from '../../../systems/postgres/runs/webhook-store.ts';
+import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
+import { createScenario, type Scenario } from '../../support/database-records.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import {
   createWorkflowFixture,
@@ -9,10 +17,51 @@ import {
 } from '../../support/workflow-fixture.ts';
 
 let fixture: WorkflowFixture;
+let database: TestDatabase;
+let scenario: Scenario;
 beforeAll(async () => {
-  fixture = await createWorkflowFixture();
+  [fixture, database] = await Promise.all([createWorkflowFixture(), createTestDatabase()]);
+  scenario = await createScenario(database.pool, testSealer);
 });
-afterAll(() => fixture?.close());
+afterAll(async () => {
+  await fixture?.close();
+  await database?.drop();
+});
+
+/** Makes the attempts of a run in the database, with a receiver that answers 500. */
+async function failingDelivery(pool: Pool = database.pool) {
+  const { runId } = await scenario.run({ callbackUrl: 'https://hooks.example/run' });
+  const runs = createRunStore(database.pool, testSealer);
+  await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  const times: number[] = [];
+  const deps = {
+    webhooks: createWebhookStore(pool, testSealer),
+    sendWebhook: async () => {
+      times.push(performance.now());
+      return { outcome: 'answered', status: 500 } as const;
+    },
+    onWebhookAttempt: () => undefined,
+    endRun: () => Promise.reject(new Error('the run has ended')),
+    logger: pino({ enabled: false }),
+    now: () => new Date(),
+  };
+  const run = fakeRun({
+    deliverWebhook: ({ firstAttempt }) =>
+      attemptDelivery(deps, { runId, delivery: 0, ...currentExecution(firstAttempt) }),
+  });
+  const made = async () => (await deps.webhooks.attempts(runId)).map(({ attempt }) => attempt);
+  return { run, times, made };
+}
+
+/** Executes every statement. The answer to each one that inserts an attempt is lost. */
+function losingClaims(): Pool {
+  const query = async (text: string, values: unknown[]) => {
+    const answer = await database.pool.query(text, values);
+    if (text.includes('insert into webhook_attempts')) throw new Error('the connection is lost');
+    return answer;
+  };
+  return { query } as unknown as Pool;
+}
 
 describe('the webhook', () => {
   it.concurrent.each([
@@ -21,16 +70,11 @@ describe('the webhook', () => {
   ])(
     '%s',
     async (_what, firstAttempt, delays) => {
-      const times: number[] = [];
-      const run = fakeRun({
-        deliverWebhook: async () => {
-          times.push(performance.now());
-          throw ApplicationFailure.retryable('the receiver answered 500');
-        },
-      });
+      const { run, times, made } = await failingDelivery();
       const handle = await fixture.startWebhook(run.activities, firstAttempt);
       expect(await handle.result()).toEqual({ delivered: false });
       expect(run.calls.slice(-1)).toEqual(['dropWebhook']);
+      expect(await made()).toEqual([1, 2, 3, 4].slice(firstAttempt - 1));
       const gaps = gapsSeconds(times);
       expect(gaps).toHaveLength(delays.length);
       for (const [n, delay] of delays.entries()) {
@@ -40,6 +84,15 @@ describe('the webhook', () => {
     },
     90_000,
   );
+
+  it.concurrent('makes every attempt once although each claim loses its answer', async () => {
+    const { run, times, made } = await failingDelivery(losingClaims());
+    const handle = await fixture.startWebhook(run.activities, 3);
+    expect(await handle.result()).toEqual({ delivered: false });
+    expect(await made()).toEqual([3, 4]);
+    expect(times).toHaveLength(2);
+    expect(gapsSeconds(times)[0]).toBeGreaterThan(30 - 0.5);
+  }, 90_000);
 
   it('is abandoned at once if the attempt fails permanently', async () => {
     const run = fakeRun({

@@ -3,11 +3,10 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
+import type { DeliveryExecution } from '../../../activities/delivery-progress.ts';
 import type { WebhookOutcome, WebhookRequest } from '../../../core/webhook.ts';
-import type {
-  AttemptResult,
-  ClaimedAttempt,
-} from '../../../systems/postgres/runs/webhook-store.ts';
+import type { AttemptClaim, ClaimedAttempt } from '../../../systems/postgres/runs/claim-attempt.ts';
+import type { AttemptResult } from '../../../systems/postgres/runs/webhook-store.ts';
 import type { EndRunInput } from '../../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
@@ -20,15 +19,26 @@ const pending = {
   attempt: 2,
 };
 
-function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
+/** What the claim returns; null: it gets no answer. */
+type Answer = ClaimedAttempt | null;
+
+function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
   const sent: WebhookRequest[] = [];
   const recorded: (AttemptResult & { attempt: number })[] = [];
   const ended: EndRunInput[] = [];
   const observed: WebhookOutcome[] = [];
+  const failures: boolean[] = [];
+  const claims: AttemptClaim[] = [];
+  const reported: unknown[] = [];
   const deps = {
     webhooks: {
-      claimAttempt: async () => (ended.length > 0 && 'unended' in claim ? pending : claim),
+      claimAttempt: async (made: AttemptClaim) => {
+        claims.push(made);
+        if (claim === null) return new Promise<never>(() => undefined);
+        return ended.length > 0 && 'unended' in claim ? pending : claim;
+      },
       recordAttempt: async (_runId: string, attempt: number, result: AttemptResult) => {
+        if (failures.pop()) throw new Error('the connection is lost');
         recorded.push({ attempt, ...result });
       },
     },
@@ -44,12 +54,20 @@ function deliveryWith(claim: ClaimedAttempt, outcome: WebhookOutcome) {
     logger: pino({ enabled: false }),
     now: () => new Date(1_700_000_000_999),
   };
+  const execution = {
+    ...{ runId: 'r', delivery: 0, claimedBy: 'w', execution: 3, made: 1, unanswered: null },
+    report: (progress: unknown) => void reported.push(progress),
+  };
   return {
     sent,
     recorded,
     ended,
     observed,
-    deliver: (attempt = 2) => attemptDelivery(deps, { runId: 'r', attempt, delivery: 0 }),
+    failures,
+    claims,
+    reported,
+    deliver: (own: Partial<DeliveryExecution> & { claimTimeoutMs?: number } = {}) =>
+      attemptDelivery({ ...deps, ...own }, { ...execution, ...own }),
   };
 }
 
@@ -90,6 +108,7 @@ describe('a webhook attempt', () => {
     const { deliver, recorded, observed } = deliveryWith(pending, answered(status));
     const failure = await failureOf(deliver());
     expect(failure).toMatchObject({ nonRetryable: false, category: 'BENIGN' });
+    expect(failure.nextRetryDelay).toBe(10_000);
     expect(observed).toEqual([answered(status)]);
     expect(recorded).toEqual([{ attempt: 2, delivery: 0, status, error: null }]);
   });
@@ -128,15 +147,61 @@ describe('a webhook attempt', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('sends nothing under an attempt number that is in use, and retries with the next number', async () => {
-    const { deliver, sent } = deliveryWith({ unavailable: 'taken' }, answered(204));
-    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: false });
+  it.each([
+    [1, 2_000],
+    [2, 10_000],
+    [3, 30_000],
+  ])('after number %i states the delay of the next one', async (attempt, delayMs) => {
+    const { deliver } = deliveryWith({ ...pending, attempt }, answered(500));
+    const failure = await failureOf(deliver());
+    expect(failure).toMatchObject({ nonRetryable: false, nextRetryDelay: delayMs });
+  });
+
+  it('is the last one if it has number 4', async () => {
+    const { deliver, recorded } = deliveryWith({ ...pending, attempt: 4 }, answered(500));
+    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
+    expect(recorded).toHaveLength(1);
+  });
+
+  it('is stored as delivered although Postgres has failed twice', async () => {
+    const { deliver, failures, sent, recorded } = deliveryWith(pending, answered(204));
+    failures.push(true, true);
+    expect(await deliver()).toEqual({ status: 204 });
+    expect(sent).toHaveLength(1);
+    expect(recorded).toEqual([{ attempt: 2, delivery: 0, status: 204, error: null }]);
+  });
+
+  it('is reported before it is made', async () => {
+    const { deliver, reported } = deliveryWith(pending, answered(204));
+    await deliver({ unanswered: { from: 1, to: 2 } });
+    expect(reported).toEqual([{ made: 2, unanswered: null }]);
+  });
+
+  it.each([
+    ['another caller has claimed it', { unavailable: 'taken' }, undefined],
+    ['it is not due', { dueInMs: 1_234 }, 1_234],
+  ] as const)('sends nothing if %s, and is retried', async (_what, claim, delayMs) => {
+    const { deliver, sent, reported } = deliveryWith(claim, answered(204));
+    const failure = await failureOf(deliver());
+    expect(failure.nonRetryable).toBe(false);
+    expect(failure.nextRetryDelay).toBe(delayMs);
+    expect([sent, reported]).toEqual([[], []]);
+  });
+
+  it('is not made if none is left', async () => {
+    const { deliver, sent } = deliveryWith({ unavailable: 'none_left' }, answered(204));
+    expect(await failureOf(deliver())).toMatchObject({ nonRetryable: true });
     expect(sent).toEqual([]);
   });
 
-  it('makes no fifth attempt', async () => {
-    const { deliver, sent } = deliveryWith(pending, answered(204));
-    expect(await failureOf(deliver(5))).toMatchObject({ nonRetryable: true });
+  it('sends nothing if its claim gets no answer, and leaves the attempt to the next call', async () => {
+    const { deliver, sent, claims, reported } = deliveryWith(null, answered(204));
+    await expect(deliver({ claimTimeoutMs: 20 })).rejects.toThrow('timeout');
+    expect(claims[0]?.signal?.aborted).toBe(true);
     expect(sent).toEqual([]);
+    expect(reported).toEqual([{ made: 1, unanswered: { from: 3, to: 3 } }]);
+    const unanswered = { from: 1, to: 2 };
+    await expect(deliver({ claimTimeoutMs: 20, unanswered })).rejects.toThrow('timeout');
+    expect(reported[1]).toEqual({ made: 1, unanswered: { from: 1, to: 3 } });
   });
 });

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { publicUrl, type Tenant } from '../../../support/api-fixture.ts';
+import { claimNext } from '../../../support/claim-next.ts';
+import { attemptsAge } from '../../systems/postgres/attempts-age.ts';
 import { caller } from '../call.ts';
 import { useApi } from '../use-api.ts';
 import { type OperatorClient, signedIn } from './operator-client.ts';
@@ -54,9 +56,10 @@ test('a run includes fields hidden from clients: its context, its workflow, its 
 
   const { runId } = made;
   await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
-  await fixture.stores.webhooks.claimAttempt(runId, 1);
+  await claimNext(fixture.stores.webhooks, runId);
   await fixture.stores.webhooks.recordAttempt(runId, 1, { status: null, error: 'refused' });
-  await fixture.stores.webhooks.claimAttempt(runId, 2);
+  await attemptsAge(fixture.database, 2_000);
+  await claimNext(fixture.stores.webhooks, runId);
   expect((await operator(path)).json.data).toMatchObject({
     context: { user: 'canary-user' },
     webhookAttempts: [

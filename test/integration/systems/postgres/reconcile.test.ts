@@ -4,6 +4,7 @@ import { createHostStore } from '../../../../systems/postgres/hosts/host-store.t
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
+import { claimNext } from '../../../support/claim-next.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../support/database.ts';
 import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { attemptsAge } from './attempts-age.ts';
@@ -97,7 +98,7 @@ test('finds webhooks that were neither delivered nor dropped', async () => {
   const [pending, delivered, dropped] = all.map((run) => run.runId);
   if (!pending || !delivered || !dropped) throw new Error('no runs');
   for (const runId of [pending, delivered, dropped]) await end(runId);
-  await webhooks.claimAttempt(delivered, 1);
+  await claimNext(webhooks, delivered);
   await webhooks.recordAttempt(delivered, 1, { status: 200, error: null });
   await webhooks.drop(dropped);
   expect(await reconcile().pendingWebhooks(5_000)).toEqual([]);
@@ -112,7 +113,7 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
   const pending = async () => ids(await reconcile().pendingWebhooks(0));
   const shortOfItMs = 1_500;
   for (const [made, delayMs] of [2_000, 10_000, 30_000].entries()) {
-    await webhooks.claimAttempt(runId, made + 1);
+    await claimNext(webhooks, runId);
     await attemptsAge(database, delayMs - shortOfItMs);
     expect(await pending(), 'its outcome is unknown').toEqual([]);
     await webhooks.recordAttempt(runId, made + 1, { status: 500, error: null });
@@ -121,6 +122,6 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
     await attemptsAge(database, shortOfItMs);
     expect(await pending()).toEqual([runId]);
   }
-  await webhooks.claimAttempt(runId, 4);
+  await claimNext(webhooks, runId);
   expect(await pending(), 'to be given up').toEqual([runId]);
 });

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import type { AttemptClaim } from '../../../../systems/postgres/runs/claim-attempt.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
+import { claimNext } from '../../../support/claim-next.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
+import { attemptsAge } from './attempts-age.ts';
 import { setupScenario, useSecondPool } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -15,6 +18,14 @@ const url = 'https://hooks.example/run?token=t';
 const webhooks = (pool = database.pool) => createWebhookStore(pool, testSealer);
 const runs = () => createRunStore(database.pool, testSealer);
 const refused = { status: 500, error: null };
+const longAgoMs = 60_000;
+const claim = (runId: string, own: Partial<AttemptClaim> = {}) => claimNext(webhooks(), runId, own);
+
+/** After the delay of the last attempt. */
+async function claimLater(runId: string, own: Partial<AttemptClaim> = {}) {
+  await attemptsAge(database, longAgoMs);
+  return claim(runId, own);
+}
 
 async function endedRun(): Promise<string> {
   const { runId } = await scenario.run({ callbackUrl: url });
@@ -29,7 +40,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   const secret = await createProjectStore(database.pool, testSealer).ensureWebhookSecret(
     scenario.projectId,
   );
-  const first = await webhooks().claimAttempt(runId, 1);
+  const first = await claim(runId);
   expect(first).toEqual({
     ...{ url, secret, attempt: 1 },
     body: expect.stringContaining(`"runId":"${runId}"`),
@@ -37,7 +48,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
     requestId: null,
   });
   await webhooks().recordAttempt(runId, 1, refused);
-  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ ...first, attempt: 2 });
+  expect(await claimLater(runId)).toEqual({ ...first, attempt: 2 });
   expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
 });
 
@@ -45,25 +56,23 @@ test('one of forty concurrent claims of an attempt succeeds', async () => {
   const runId = await endedRun();
   const claims = await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
-      webhooks(n % 2 ? second() : database.pool).claimAttempt(runId, 1),
+      claimNext(webhooks(n % 2 ? second() : database.pool), runId),
     ),
   );
-  expect(claims.filter((claim) => 'url' in claim)).toHaveLength(1);
-  expect(claims.filter((claim) => 'unavailable' in claim)).toEqual(
-    Array.from({ length: 39 }, () => ({ unavailable: 'taken' })),
-  );
+  expect(claims.filter((made) => 'url' in made)).toHaveLength(1);
+  expect(claims.filter((made) => 'unavailable' in made || 'dueInMs' in made)).toHaveLength(39);
   expect(await webhookOf(runId)).toMatchObject({ attempts: 1 });
 });
 
 test('a delivered webhook is not sent again, and a late failure changes nothing', async () => {
   const runId = await endedRun();
-  await webhooks().claimAttempt(runId, 1);
-  await webhooks().claimAttempt(runId, 2);
+  await claim(runId);
+  await claimLater(runId);
   await webhooks().recordAttempt(runId, 2, { status: 204, error: null });
   await webhooks().recordAttempt(runId, 1, { status: null, error: 'reset\0' });
   await webhooks().drop(runId);
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
-  expect(await webhooks().claimAttempt(runId, 3)).toEqual({ done: 204 });
+  expect(await claim(runId)).toEqual({ done: 204 });
   const { rows } = await database.pool.query(
     'select attempt, status, error from webhook_attempts where run_id = $1 order by attempt',
     [runId],
@@ -78,7 +87,7 @@ test.each([199, 300, 302, 404, 500])(
   'a status of %i does not count as delivered',
   async (status) => {
     const runId = await endedRun();
-    await webhooks().claimAttempt(runId, 1);
+    await claim(runId);
     await webhooks().recordAttempt(runId, 1, { status, error: null });
     expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 1, lastStatus: status });
   },
@@ -86,13 +95,13 @@ test.each([199, 300, 302, 404, 500])(
 
 test('a dropped webhook is sent again only on request of an operator', async () => {
   const runId = await endedRun();
-  await webhooks().claimAttempt(runId, 1);
+  await claim(runId);
   await webhooks().drop(runId);
   expect(await webhookOf(runId)).toMatchObject({ state: 'dropped' });
-  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ unavailable: 'taken' });
-  const again = await webhooks().claimAttempt(runId, 1, 1);
+  expect(await claim(runId)).toEqual({ unavailable: 'none_left' });
+  const again = await claim(runId, { delivery: 1 });
   expect(again).toMatchObject({ attempt: 1, url });
-  expect(await webhooks().claimAttempt(runId, 1, 1)).toEqual({ unavailable: 'taken' });
+  expect(await claim(runId, { delivery: 1 })).toEqual({ dueInMs: expect.any(Number) });
   await webhooks().recordAttempt(runId, 1, { status: 200, error: null, delivery: 1 });
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 200 });
 });
@@ -100,13 +109,13 @@ test('a dropped webhook is sent again only on request of an operator', async () 
 test('a delivered webhook is sent again on request, each time under its own number', async () => {
   const runId = await endedRun();
   expect(await webhooks().claimRedelivery(runId)).toBeNull();
-  await webhooks().claimAttempt(runId, 1);
+  await claim(runId);
   await webhooks().recordAttempt(runId, 1, { status: 204, error: null });
   const numbers = await Promise.all([1, 2, 3].map(() => webhooks().claimRedelivery(runId)));
   expect(numbers.sort()).toEqual([1, 2, 3]);
-  expect(await webhooks().claimAttempt(runId, 2)).toEqual({ done: 204 });
-  expect(await webhooks().claimAttempt(runId, 1, 2)).toMatchObject({ url, attempt: 1 });
-  expect(await webhooks().claimAttempt(runId, 1, 2)).toEqual({ unavailable: 'taken' });
+  expect(await claim(runId)).toEqual({ done: 204 });
+  expect(await claim(runId, { delivery: 2 })).toMatchObject({ url, attempt: 1 });
+  expect(await claim(runId, { delivery: 2 })).toEqual({ dueInMs: expect.any(Number) });
   await webhooks().recordAttempt(runId, 1, { status: 500, error: null, delivery: 2 });
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
   const made = await webhooks().attempts(runId);
@@ -118,12 +127,12 @@ test('a delivered webhook is sent again on request, each time under its own numb
 
 test('there is no webhook before the end, without a callback, or for an unknown run', async () => {
   const live = await scenario.run({ callbackUrl: url });
-  expect(await webhooks().claimAttempt(live.runId, 1)).toEqual({ unended: true });
+  expect(await claim(live.runId)).toEqual({ unended: true });
   const quietly = await scenario.run();
   const quiet = await scenario.run();
   await runs().endRun({ runId: quiet.runId, cause: 'completed', detail: null, exitCode: 0 });
   for (const runId of [quietly.runId, quiet.runId, randomUUID()]) {
-    expect(await webhooks().claimAttempt(runId, 1)).toEqual({ unavailable: 'none' });
+    expect(await claim(runId)).toEqual({ unavailable: 'none' });
   }
 });
 
@@ -131,8 +140,9 @@ test('a deleted run still has its webhook delivered', async () => {
   const { runId } = await scenario.run({ callbackUrl: url });
   await runs().markDeleted(runId);
   await runs().endRun({ runId, cause: 'exited', detail: null, exitCode: 143 });
-  const claim = await webhooks().claimAttempt(runId, 1);
-  expect(claim).toMatchObject({ body: expect.stringContaining('"error":"deleted_by_api"') });
+  expect(await claim(runId)).toMatchObject({
+    body: expect.stringContaining('"error":"deleted_by_api"'),
+  });
 });
 
 test('fifty concurrent first deliveries create one secret', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { heartbeat } from '@temporalio/activity';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createTemporal } from '../../../../systems/temporal/client.ts';
@@ -127,10 +128,16 @@ describe('counting webhook attempts', () => {
     ({ webhook: true, cause: 'completed', hasUnstoredFiles: false }) as const;
 
   it.each([
-    ['was in progress', () => new Promise<never>(() => {}), 1],
-    ['had failed', () => Promise.reject(new Error('refused')), 1],
+    ['was in progress', () => new Promise<never>(() => {}), 2],
+    ['had failed', () => Promise.reject(new Error('refused')), 2],
   ])('works for a workflow that was terminated when an attempt %s', async (_, deliver, made) => {
-    const fake = fakeRun({ endRun: withWebhook, deliverWebhook: deliver });
+    const fake = fakeRun({
+      endRun: withWebhook,
+      deliverWebhook: () => {
+        heartbeat({ made });
+        return deliver();
+      },
+    });
     const run = newRun(fake);
     await temporal.startRun(run);
     fake.end({});
@@ -138,6 +145,17 @@ describe('counting webhook attempts', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     await temporal.terminate(run.workflowId, 'test');
     expect(await temporal.webhookAttempts(run.workflowId)).toBe(made);
+  });
+
+  it('counts none that was not reported', async () => {
+    const refused = () => Promise.reject(new Error('refused'));
+    const fake = fakeRun({ endRun: withWebhook, deliverWebhook: refused });
+    const run = newRun(fake);
+    await temporal.startRun(run);
+    fake.end({});
+    await fake.called('deliverWebhook');
+    await temporal.terminate(run.workflowId, 'test');
+    expect(await temporal.webhookAttempts(run.workflowId)).toBe(0);
   });
 
   it('returns 0 without attempts or without a workflow', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import type { Run } from '../../../../../core/runs/run.ts';
+import { claimNext } from '../../../../support/claim-next.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
 import { setupReconciler } from '../setup-reconciler.ts';
 
@@ -167,8 +168,10 @@ it('does not import a run whose workflow could not be terminated', async () => {
 it('continues a webhook after its last attempt, however many attempts are missing', async () => {
   const run = await fixture.started(await scenario.run({ callbackUrl }));
   await fixture.runs.endRun({ runId: run.runId, cause: 'completed', detail: null, exitCode: 0 });
-  for (const attempt of [1, 3]) await fixture.deps.webhooks.claimAttempt(run.runId, attempt);
-  await attemptsAge(database, 30_000);
+  for (const made of [0, 2]) {
+    await claimNext(fixture.deps.webhooks, run.runId, { made });
+    await attemptsAge(database, 60_000);
+  }
   fixture.workflows.set(run.workflowId, 'closed');
   await restored();
   fixture.deps.thresholds.webhookMs = 0;

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../../../../../core/limits.ts';
+import { claimNext } from '../../../../support/claim-next.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
 import { setupReconciler } from '../setup-reconciler.ts';
 
@@ -25,7 +27,7 @@ describe('a pending webhook', () => {
 
   it('continues with the remaining attempts if that workflow is gone', async () => {
     const run = await endedRun();
-    await fixture.deps.webhooks.claimAttempt(run.runId, 1);
+    await claimNext(fixture.deps.webhooks, run.runId);
     fixture.workflows.set(run.workflowId, 'closed');
     await fixture.reconciler.pass();
     expect(fixture.calls, 'the second is not due yet').toEqual([]);
@@ -36,10 +38,10 @@ describe('a pending webhook', () => {
 
   it('is dropped when no attempt is left', async () => {
     const run = await endedRun();
-    for (const attempt of [1, 2, 3, 4]) {
-      await fixture.deps.webhooks.claimAttempt(run.runId, attempt);
+    for (let attempt = 1; attempt <= limits.webhook.attempts; attempt += 1) {
+      await claimNext(fixture.deps.webhooks, run.runId);
+      await attemptsAge(database, 60_000);
     }
-    await attemptsAge(database, 30_000);
     fixture.workflows.set(run.workflowId, 'closed');
     await fixture.reconciler.pass();
     expect((await fixture.read(run)).webhook.state).toBe('dropped');
