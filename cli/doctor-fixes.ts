@@ -20,7 +20,7 @@ import { createRetention } from '../worker/reconciler/jobs/retention.ts';
 import { createScheduleSync } from '../worker/reconciler/jobs/sync-schedules.ts';
 import { endRunsIfClosed } from '../worker/reconciler/runs/end-closed.ts';
 import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
-import { resumePendingWebhooks } from '../worker/reconciler/runs/resume-webhooks.ts';
+import { createWebhookResumer } from '../worker/reconciler/runs/resume-webhooks.ts';
 import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
 import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
@@ -42,7 +42,7 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
     endClosedRuns: (runIds) => step((on) => endClosedRuns(on, runIds))(),
     signalMessages: step(signalMessages),
     syncSchedules: step((on) => createScheduleSync(on)()),
-    deliverWebhooks: step(resumePendingWebhooks),
+    deliverWebhooks: step((deps) => createWebhookResumer(deps)()),
     async applyRetention(retention) {
       const { purgeRows, purgeBlobs } = createRetention({ ...deps, retentionTimes: retention });
       for (const purge of [purgeRows, purgeBlobs]) {

@@ -18,7 +18,7 @@ import { createRestoreReconciler } from './restore/reconcile-restore.ts';
 import { createClosedWorkflowFinder } from './runs/find-closed-workflows.ts';
 import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
 import { createStopResender } from './runs/resend-stop.ts';
-import { resumePendingWebhooks } from './runs/resume-webhooks.ts';
+import { createWebhookResumer } from './runs/resume-webhooks.ts';
 import { signalMessages } from './runs/signal-messages.ts';
 import { startUnstarted } from './runs/start-unstarted.ts';
 import { createStepTaker, type Step } from './steps.ts';
@@ -107,7 +107,7 @@ function runSteps(deps: ReconcilerDeps): Step[] {
     ['resend_stop', createStopResender(deps)],
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
-    ['resume_webhooks', () => resumePendingWebhooks(deps)],
+    ['resume_webhooks', createWebhookResumer(deps)],
     ['drain_hosts', createHostDrainer(deps)],
   ];
 }

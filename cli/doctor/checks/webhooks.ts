@@ -14,7 +14,8 @@ export const webhooksCheck: Check = {
     advice: 'Check the log of Postgres.',
   },
   async run({ reconcile, fixes }) {
-    const pending = await reconcile.pendingWebhooks(pendingMs);
+    const page = await reconcile.pendingWebhooks(pendingMs);
+    const pending = page.filter(({ isDue }) => isDue);
     if (pending.length === 0) return checked([]);
     return checked([], {
       code: 'webhook_pending',

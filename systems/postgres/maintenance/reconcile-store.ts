@@ -1,8 +1,8 @@
-import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { type RunRow, runColumns, selectRuns, toRun } from '../runs/run-row.ts';
+import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
+import { pendingWebhooks, type WebhookCursor } from './pending-webhooks.ts';
 
 export type ReconcileStore = ReturnType<typeof createReconcileStore>;
 
@@ -35,9 +35,10 @@ export function createReconcileStore(pool: Pool) {
     idleOnLeavingHosts: () => idleOnLeavingHosts(pool),
     /**
      * Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not
-     * started.
+     * started: page by page, in turn between the projects.
      */
-    pendingWebhooks: (olderThanMs: number) => pendingWebhooks(pool, olderThanMs),
+    pendingWebhooks: (olderThanMs: number, after?: WebhookCursor) =>
+      pendingWebhooks(pool, olderThanMs, after),
     /** The restore that was not yet compared with Temporal, if any. */
     pendingRestore: () => pendingRestore(pool),
     /** When the database was restored last; null: never. */
@@ -161,32 +162,6 @@ const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
     `${onLostHosts} and r.session_id is not null order by r.created_at limit ${pageSize}`,
     [lostMs],
   );
-
-interface PendingWebhook extends Run {
-  /**
-   * The number of the redelivery that an operator requested; null: the delivery at the run's end.
-   */
-  redelivery: number | null;
-}
-
-async function pendingWebhooks(db: Db, olderThanMs: number): Promise<PendingWebhook[]> {
-  const { rows } = await db.query<RunRow & { redelivery: number | null }>(
-    `select ${runColumns}, l.last_seq,
-            case when r.webhook_state <> 'pending' then r.webhook_redeliveries end as redelivery
-     from runs r join run_logs l on l.run_id = r.id
-     where r.webhook_state = 'pending' and r.ended_at < db_clock() - $1 * interval '1 ms'
-       and not exists (
-         select from webhook_attempts a
-         where a.run_id = r.id and a.delivery = 0
-           and coalesce(a.finished_at, a.started_at)
-             > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
-       )
-       or r.webhook_redelivery_claimed_at < db_clock() - $1 * interval '1 ms'
-     order by r.ended_at limit ${pageSize}`,
-    [olderThanMs, limits.webhook.delaysMs],
-  );
-  return rows.map((row) => ({ ...toRun(row), redelivery: row.redelivery }));
-}
 
 /** If several restores are pending, covers the union of their gaps. */
 async function pendingRestore(db: Db): Promise<PendingRestore | null> {

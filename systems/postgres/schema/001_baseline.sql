@@ -322,7 +322,7 @@ create index sessions_of_flow on runs (flow_id, created_at desc, id desc)
 create index open_sessions_of_flow on runs (flow_id, created_at desc, id desc)
   where session_id is not null and ended_at is null;
 create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
-create index runs_with_pending_webhook_by_project on runs (project_id)
+create index runs_with_pending_webhook_by_project on runs (project_id, ended_at, id)
   where webhook_state = 'pending';
 create index runs_with_claimed_redelivery on runs (webhook_redelivery_claimed_at)
   where webhook_redelivery_claimed_at is not null;

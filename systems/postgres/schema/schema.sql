@@ -751,7 +751,7 @@ CREATE INDEX runs_with_log ON public.runs USING btree (ended_at) WHERE ((ended_a
 
 CREATE INDEX runs_with_pending_webhook ON public.runs USING btree (ended_at) WHERE (webhook_state = 'pending'::text);
 
-CREATE INDEX runs_with_pending_webhook_by_project ON public.runs USING btree (project_id) WHERE (webhook_state = 'pending'::text);
+CREATE INDEX runs_with_pending_webhook_by_project ON public.runs USING btree (project_id, ended_at, id) WHERE (webhook_state = 'pending'::text);
 
 CREATE INDEX runs_with_unstored_files ON public.runs USING btree (host_id) WHERE (has_unstored_files AND (files_purged_at IS NULL));
 

@@ -1,11 +1,10 @@
 // A page of a list must not read all runs of a project, however rare those are that it selects.
 
-import type { QueryResult } from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { countingPool } from './counting-pool.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -38,25 +37,6 @@ beforeAll(async () => {
   await database.pool.query('vacuum analyze runs, run_logs, sessions');
 });
 
-interface Explained {
-  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
-}
-
-/** A pool that counts the blocks that each of its statements reads. */
-function countingPool() {
-  const counted = { blocks: 0 };
-  async function query(text: string, values: unknown[]): Promise<QueryResult> {
-    const { rows } = await database.pool.query<{ 'QUERY PLAN': Explained[] }>(
-      `explain (analyze, buffers, format json) ${text}`,
-      values,
-    );
-    const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-    counted.blocks += (plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0);
-    return database.pool.query(text, values);
-  }
-  return { counted, pool: { query } as unknown as Pool };
-}
-
 test.each([
   ['a rare agent status', { agentStatus: 'error' }, 1],
   ['an agent status that no run has', { agentStatus: 'waiting' }, 0],
@@ -64,7 +44,7 @@ test.each([
   ['a rare trigger type', { triggerType: 'schedule' }, 1],
   ['a common trigger type', { triggerType: 'api' }, 20],
 ] as const)('runs with %s are read without the others', async (_what, filter, found) => {
-  const { counted, pool } = countingPool();
+  const { counted, pool } = countingPool(database.pool);
   const query = { filter, limit: 20, maxBytes: 1_000_000 };
   const { runs } = await createRunStore(pool, testSealer).list(scenario.projectId, query);
   expect(runs).toHaveLength(found);
@@ -76,14 +56,14 @@ test.each([
   ['that are open', { ended: false }],
   ['that have ended', { ended: true }],
 ])('sessions %s are read without the others', async (_what, filter) => {
-  const { counted, pool } = countingPool();
+  const { counted, pool } = countingPool(database.pool);
   const query = { flowId: scenario.flow.flowId, limit: 20, ...filter };
   expect(await createSessionStore(pool, testSealer).list(query)).toHaveLength(20);
   expect(counted.blocks).toBeLessThan(blocksMax);
 });
 
 test('running sessions are read without those that have ended', async () => {
-  const { counted, pool } = countingPool();
+  const { counted, pool } = countingPool(database.pool);
   const query = { flowId: scenario.flow.flowId, limit: 20, status: 'running' } as const;
   expect(await createSessionStore(pool, testSealer).list(query)).toEqual([]);
   expect(counted.blocks).toBeLessThan(blocksMax + sessionCount / 100);

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
 import { claimNext } from '../../../../support/claim-next.ts';
+import { testSealer } from '../../../../support/database.ts';
+import { createScenario } from '../../../../support/database-records.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
+import { endedWithWebhooks } from '../../../systems/postgres/ended-with-webhooks.ts';
 import { setupReconciler } from '../setup-reconciler.ts';
 
 const { database, scenario, fixture } = setupReconciler();
@@ -46,6 +49,49 @@ describe('a pending webhook', () => {
     await fixture.reconciler.pass();
     expect((await fixture.read(run)).webhook.state).toBe('dropped');
     expect(fixture.calls).toEqual([]);
+  });
+});
+
+describe('many pending webhooks', () => {
+  beforeEach(() => {
+    fixture.deps.thresholds.webhookMs = 0;
+  });
+
+  /** Their workflows make the attempts, for example because the receiver hangs. */
+  async function hanging(count: number): Promise<string[]> {
+    const ids = await endedWithWebhooks(database.pool, scenario, count);
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select workflow_id as id from runs where id = any($1)',
+      [ids],
+    );
+    for (const { id } of rows) fixture.workflows.set(id, 'running');
+    return ids;
+  }
+
+  async function lostWorkflowOf(runId: string): Promise<void> {
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select workflow_id as id from runs where id = $1',
+      [runId],
+    );
+    fixture.workflows.set(rows[0]?.id ?? '', 'closed');
+  }
+
+  it('of one project delay none of another', async () => {
+    await hanging(1_000);
+    const other = await createScenario(database.pool, testSealer);
+    const [runId = ''] = await endedWithWebhooks(database.pool, other, 1);
+    await lostWorkflowOf(runId);
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`webhook ${runId} from 1`]);
+  });
+
+  it('of one project delay its others by no more passes than they fill', async () => {
+    const ids = await hanging(1_000);
+    const runId = ids.at(-1) ?? '';
+    await lostWorkflowOf(runId);
+    const passes = ids.length / limits.reconciler.webhooksPerPass;
+    for (let pass = 1; pass <= passes; pass += 1) await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`webhook ${runId} from 1`]);
   });
 });
 
