@@ -14,6 +14,7 @@ import { untilAborted } from '../lib/async/until-aborted.ts';
 import type { ClaimedAttempt } from '../systems/postgres/runs/claim-attempt.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { RunActivities } from '../workflows/shared/activities.ts';
+import type { BodyMemory } from './body-memory.ts';
 import type { DeliveryExecution } from './delivery-progress.ts';
 
 export interface WebhookDeps {
@@ -31,6 +32,7 @@ type EndRun = Pick<RunActivities, 'endRun'>;
 interface Execution extends DeliveryExecution {
   runId: string;
   delivery: number;
+  memory: BodyMemory;
 }
 
 /**
@@ -39,6 +41,17 @@ interface Execution extends DeliveryExecution {
  * makes the attempt.
  */
 export async function attemptDelivery(
+  deps: WebhookDeps & EndRun,
+  execution: Execution,
+): Promise<{ status: number | null }> {
+  try {
+    return await makeAttempt(deps, execution);
+  } finally {
+    execution.memory.release();
+  }
+}
+
+async function makeAttempt(
   deps: WebhookDeps & EndRun,
   execution: Execution,
 ): Promise<{ status: number | null }> {
@@ -87,7 +100,8 @@ async function claim(
   deps: WebhookDeps & EndRun,
   execution: Execution & { signal: AbortSignal },
 ): Promise<Claimed> {
-  const claimed = await deps.webhooks.claimAttempt(execution);
+  const { reserve } = execution.memory;
+  const claimed = await deps.webhooks.claimAttempt({ ...execution, reserve });
   if (!('unended' in claimed)) return claimed;
   await deps.endRun({ runId: execution.runId, ...endLost, exitCode: null });
   return claim(deps, execution);
@@ -108,6 +122,8 @@ function withoutAttempt(reason: Unavailable): { status: null } {
       throw abandoned('no attempt is left');
     case 'taken':
       throw notDelivered('another call makes this attempt');
+    case 'no_memory':
+      throw notDelivered('the attempt waits for memory', limits.webhook.memoryRetryMs);
   }
 }
 

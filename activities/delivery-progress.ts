@@ -15,16 +15,18 @@ interface DeliveryProgress {
 export interface DeliveryExecution extends DeliveryProgress {
   claimedBy: string;
   execution: number;
+  taskQueue: string;
   report(progress: DeliveryProgress): void;
 }
 
 export function currentExecution(firstAttempt: number): DeliveryExecution {
-  const { attempt, workflowExecution, heartbeatDetails } = activityInfo();
+  const { attempt, taskQueue, workflowExecution, heartbeatDetails } = activityInfo();
   const progress = heartbeatDetails as DeliveryProgress | undefined; // only `report` sends details
   return {
     ...(progress ?? { made: firstAttempt - 1, unanswered: null }),
     claimedBy: workflowExecution?.runId ?? '',
     execution: attempt,
+    taskQueue,
     report: heartbeat,
   };
 }

@@ -5,6 +5,7 @@ import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
 import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
 import type { SlotAssigner } from './assign-slots.ts';
+import { createBodyMemory } from './body-memory.ts';
 import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
 import { currentExecution } from './delivery-progress.ts';
 import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
@@ -20,6 +21,8 @@ export function createRunActivities(
   deps: RunDeps,
   slots: Pick<SlotAssigner, 'assign' | 'assignFor'>,
 ): RunActivities {
+  const bodyMemory = createBodyMemory();
+
   /** A second call changes nothing and returns the same result. */
   async function endRun(end: EndRunInput): Promise<EndRunResult> {
     const { run: _, hasWaiting, ...result } = await deps.runs.endRun(end);
@@ -57,7 +60,8 @@ export function createRunActivities(
     /** A second call makes the next attempt, and not before it is due. */
     deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
       const execution = currentExecution(firstAttempt);
-      return attemptDelivery({ ...deps, endRun }, { runId, delivery, ...execution });
+      const memory = bodyMemory(execution.taskQueue);
+      return attemptDelivery({ ...deps, endRun }, { runId, delivery, memory, ...execution });
     },
 
     /** A second call finds the run admitted and starts it if it has not started. */

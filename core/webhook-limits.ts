@@ -1,4 +1,5 @@
 const kiB = 1024;
+const miB = 1024 * kiB;
 const secondMs = 1_000;
 
 /** Attempts to deliver webhooks. */
@@ -20,4 +21,10 @@ export const webhookLimits = {
   backlogPerProject: 50,
   /** Further attempts at a time, of projects with a backlog. */
   backlogSlots: 250,
+  /** Larger bodies reserve memory before their attempt. */
+  smallBodyBytes: 64 * kiB,
+  /** Of each queue of a worker; an owner is a project. */
+  bodyBudget: { maxBytes: 32 * miB, ownerMaxBytes: 16 * miB, waitMs: secondMs / 2 },
+  /** An attempt without memory gives its slot to another one for this time. */
+  memoryRetryMs: 2 * secondMs,
 } as const;

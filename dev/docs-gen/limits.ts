@@ -118,6 +118,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'the attempt waits',
   ],
   [
+    `Webhook bodies over ${bytes(limits.webhook.smallBodyBytes)} in memory`,
+    `${bytes(limits.webhook.bodyBudget.maxBytes)} per worker and kind of slots, ${bytes(limits.webhook.bodyBudget.ownerMaxBytes)} of them per project`,
+    'the attempt waits',
+  ],
+  [
     'Control requests of a sandbox to its worker',
     `${limits.control.perSecond} per second after a burst of ${limits.control.burst}; ${limits.control.requestsMax} at a time, one of them a long poll`,
     '429 or 503; the sandbox retries',

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../../../core/limits.ts';
+import { createByteBudget } from '../../../lib/async/byte-budget.ts';
 import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
 import { onAnswerEnd } from '../on-response-close.ts';
 import { ownerOf } from './body-budget.ts';
-import { createByteBudget } from './byte-budget.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

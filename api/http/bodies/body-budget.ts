@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
+import { createByteBudget } from '../../../lib/async/byte-budget.ts';
 import type { App } from '../../app-types.ts';
 import { ApiError } from '../../errors.ts';
 import { onAnswerEnd } from '../on-response-close.ts';
-import { createByteBudget } from './byte-budget.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

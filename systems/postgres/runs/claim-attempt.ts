@@ -19,6 +19,8 @@ export interface AttemptClaim {
   execution: number;
   /** Earlier executions of the same activity whose claims got no answer, and that sent nothing. */
   unanswered: { from: number; to: number } | null;
+  /** Called before the body is read. False: there is no memory for it now. */
+  reserve?(projectId: string, bodyBytes: number): Promise<boolean>;
   /** After it aborts, no attempt is claimed unless the statement was sent already. */
   signal?: AbortSignal;
 }
@@ -38,10 +40,10 @@ export type ClaimedAttempt =
   /** Nothing to send yet: an attempt is in progress, or the delay after it has not passed. */
   | { dueInMs: number }
   /**
-   * Nothing to send: another caller claimed the attempt at the same time, no attempt is left, or
-   * there is no webhook.
+   * Nothing to send: another caller claimed the attempt at the same time, there is no memory for
+   * the body now, no attempt is left, or there is no webhook.
    */
-  | { unavailable: 'taken' | 'none_left' | 'none' }
+  | { unavailable: 'taken' | 'no_memory' | 'none_left' | 'none' }
   /** The run has not ended yet. */
   | { unended: true };
 
@@ -52,7 +54,7 @@ export async function claimAttempt(
 ): Promise<ClaimedAttempt> {
   const webhook = await readState(pool, claim);
   if (webhook?.state === 'waiting') return { unended: true };
-  if (webhook === null || !webhook.has_body) return { unavailable: 'none' };
+  if (webhook === null || webhook.body_bytes === null) return { unavailable: 'none' };
   const isFirst = claim.delivery === 0;
   if (webhook.state === 'delivered' && isFirst) return { done: webhook.last_status ?? 0 };
   if (webhook.state === 'dropped' && isFirst) return { unavailable: 'none_left' };
@@ -61,6 +63,8 @@ export async function claimAttempt(
   const attempt = webhook.is_unsent ? webhook.attempts : Math.max(webhook.attempts, claim.made) + 1;
   if (!webhook.is_unsent && webhook.due_in_ms > 0) return { dueInMs: webhook.due_in_ms };
   if (attempt > limits.webhook.attempts) return { unavailable: 'none_left' };
+  const hasMemory = await claim.reserve?.(webhook.project_id, webhook.body_bytes);
+  if (hasMemory === false) return { unavailable: 'no_memory' };
   claim.signal?.throwIfAborted();
   const put = webhook.is_unsent ? takeOverAttempt : insertAttempt;
   const claimed = await put(pool, { ...claim, attempt });
@@ -70,7 +74,7 @@ export async function claimAttempt(
 interface WebhookRow {
   project_id: string;
   state: WebhookState;
-  has_body: boolean;
+  body_bytes: number | null;
   last_status: number | null;
   /** The highest number of a stored attempt; 0 without any. */
   attempts: number;
@@ -83,7 +87,7 @@ async function readState(db: Db, claim: AttemptClaim): Promise<WebhookRow | null
   const { runId, delivery, claimedBy, unanswered } = claim;
   const { delaysMs, attemptMaxMs } = limits.webhook;
   const { rows } = await db.query<WebhookRow>(
-    `select r.project_id, r.webhook_state as state, r.webhook_body is not null as has_body,
+    `select r.project_id, r.webhook_state as state, octet_length(r.webhook_body) as body_bytes,
        r.webhook_last_status as last_status, coalesce(last.attempt, 0) as attempts,
        coalesce(last.finished_at is null and last.claimed_by = $3
          and last.execution between $4 and $5, false) as is_unsent,

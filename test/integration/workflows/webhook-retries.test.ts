@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBodyMemory } from '../../../activities/body-memory.ts';
 import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
 import { currentExecution } from '../../../activities/delivery-progress.ts';
 import { webhookBacklogQueue, webhookQueue } from '../../../core/temporal/task-queues.ts';
@@ -34,6 +35,7 @@ async function failingDelivery(pool: Pool = database.pool) {
   const runs = createRunStore(database.pool, testSealer);
   await runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
   const times: number[] = [];
+  const memory = createBodyMemory()('webhook');
   const deps = {
     webhooks: createWebhookStore(pool, testSealer),
     sendWebhook: async () => {
@@ -47,7 +49,7 @@ async function failingDelivery(pool: Pool = database.pool) {
   };
   const run = fakeRun({
     deliverWebhook: ({ firstAttempt }) =>
-      attemptDelivery(deps, { runId, delivery: 0, ...currentExecution(firstAttempt) }),
+      attemptDelivery(deps, { runId, delivery: 0, memory, ...currentExecution(firstAttempt) }),
   });
   const made = async () => (await deps.webhooks.attempts(runId)).map(({ attempt }) => attempt);
   return { run, times, made };

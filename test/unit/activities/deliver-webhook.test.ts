@@ -30,6 +30,7 @@ function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
   const failures: boolean[] = [];
   const claims: AttemptClaim[] = [];
   const reported: unknown[] = [];
+  const released: string[] = [];
   const deps = {
     webhooks: {
       claimAttempt: async (made: AttemptClaim) => {
@@ -56,6 +57,8 @@ function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
   };
   const execution = {
     ...{ runId: 'r', delivery: 0, claimedBy: 'w', execution: 3, made: 1, unanswered: null },
+    taskQueue: 'webhook',
+    memory: { reserve: async () => true, release: () => void released.push('released') },
     report: (progress: unknown) => void reported.push(progress),
   };
   return {
@@ -66,6 +69,7 @@ function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
     failures,
     claims,
     reported,
+    released,
     deliver: (own: Partial<DeliveryExecution> & { claimTimeoutMs?: number } = {}) =>
       attemptDelivery({ ...deps, ...own }, { ...execution, ...own }),
   };
@@ -148,6 +152,15 @@ describe('a webhook attempt', () => {
   });
 
   it.each([
+    ['delivers', answered(204)],
+    ['fails', answered(500)],
+  ])('returns its memory when it %s', async (_what, outcome) => {
+    const { deliver, released } = deliveryWith(pending, outcome);
+    await deliver().catch(() => undefined);
+    expect(released).toEqual(['released']);
+  });
+
+  it.each([
     [1, 2_000],
     [2, 10_000],
     [3, 30_000],
@@ -180,6 +193,7 @@ describe('a webhook attempt', () => {
   it.each([
     ['another caller has claimed it', { unavailable: 'taken' }, undefined],
     ['it is not due', { dueInMs: 1_234 }, 1_234],
+    ['there is no memory for its body', { unavailable: 'no_memory' }, 2_000],
   ] as const)('sends nothing if %s, and is retried', async (_what, claim, delayMs) => {
     const { deliver, sent, reported } = deliveryWith(claim, answered(204));
     const failure = await failureOf(deliver());

@@ -90,6 +90,26 @@ test('does not take over an attempt that has a result', async () => {
   expect(await claim({ execution: 8, unanswered: { from: 7, to: 7 } })).toEqual(numbered(2));
 });
 
+test('claims nothing without memory for the body, and then claims the same attempt', async () => {
+  const asked: unknown[] = [];
+  const reserve = (isFree: boolean) => async (projectId: string, bytes: number) => {
+    asked.push(projectId, bytes);
+    return isFree;
+  };
+  expect(await claim({ reserve: reserve(false) })).toEqual({ unavailable: 'no_memory' });
+  expect(await webhooks().attempts(runId)).toEqual([]);
+  const claimed = await claim({ reserve: reserve(true) });
+  if (!('url' in claimed)) throw new Error('not claimed');
+  const bytes = Buffer.byteLength(claimed.body);
+  expect(asked).toEqual([scenario.projectId, bytes, scenario.projectId, bytes]);
+});
+
+test('reserves no memory for an attempt that is not due', async () => {
+  await claim();
+  const reserve = () => Promise.reject(new Error('not expected'));
+  expect(await claim({ reserve })).toEqual(notBefore);
+});
+
 test('claims nothing after the caller has stopped waiting', async () => {
   await expect(claim({ signal: AbortSignal.abort() })).rejects.toThrow();
   expect(await webhooks().attempts(runId)).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createByteBudget } from '../../../api/http/bodies/byte-budget.ts';
+import { createByteBudget } from '../../../../lib/async/byte-budget.ts';
 
 function start(waitersMaxBytes?: number) {
   vi.useFakeTimers();

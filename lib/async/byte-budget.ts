@@ -1,5 +1,5 @@
-import { once } from '../../../lib/once.ts';
-import { createTally } from '../../../lib/tally.ts';
+import { once } from '../once.ts';
+import { createTally } from '../tally.ts';
 
 interface Bounds {
   maxBytes: number;
@@ -17,7 +17,7 @@ interface Waiter {
   start: () => void;
 }
 
-interface ByteBudget {
+export interface ByteBudget {
   /**
    * Resolves with a function that returns the bytes. Null: too many bytes wait, or `waitMs` have
    * passed. All bytes are in memory while they wait, unless `waitingBytes` says otherwise.
