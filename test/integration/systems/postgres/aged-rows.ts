@@ -50,6 +50,12 @@ export async function insertAgedRows(dataset: Dataset): Promise<AgedRow[]> {
   return inserter.rows;
 }
 
+/** Changes of sums, which admissions have inserted. Each call of the retention adds them up. */
+export async function unfoldedRows(pool: Pool): Promise<AgedRow[]> {
+  const { rows } = await pool.query('select project_id from stored_bytes_changes');
+  return rows.map(() => ({ table: 'stored_bytes_changes', untilMs: -1 }));
+}
+
 type Inserter = ReturnType<typeof createInserter>;
 
 function createInserter({ pool, atMs }: Dataset) {
@@ -200,8 +206,6 @@ async function insertOthers({ pool, scenario, atMs }: Dataset, { insert }: Inser
                    values ($1, 'h', $2, $1, 'files', '{}', db_clock() + interval '1 s')`;
   const values = [randomUUID(), projectId];
   await insert({ table: 'host_rpc_requests', untilMs: atMs + 999 }, request, values);
-  const change = `(project_id, kind, bytes) values ($1, 'logs', 1)`;
-  await insert({ table: 'stored_bytes_changes', untilMs: -1 }, change, [projectId]);
 }
 
 /** The newest version of a file, and a superseded one that no active run has started with. */

@@ -7,7 +7,13 @@ import { createKeyUsageStore } from '../../../../systems/postgres/accounts/key-u
 import { createHostRpcStore } from '../../../../systems/postgres/hosts/host-rpc-store.ts';
 import { createRetentionStore } from '../../../../systems/postgres/maintenance/retention-store.ts';
 import { createRetention } from '../../../../worker/reconciler/jobs/retention.ts';
-import { type AgedRow, agedFrom, insertAgedRows, retentionTimes } from './aged-rows.ts';
+import {
+  type AgedRow,
+  agedFrom,
+  insertAgedRows,
+  retentionTimes,
+  unfoldedRows,
+} from './aged-rows.ts';
 import { setDatabaseClock } from './clock.ts';
 import { setupScenario } from './setup-scenario.ts';
 
@@ -45,6 +51,7 @@ beforeAll(async () => {
     await timeIs(atMs);
     rows.push(...(await insertAgedRows({ pool, scenario, atMs })));
   }
+  rows.push(...(await unfoldedRows(pool)));
 });
 
 const timeIs = (ms: number) =>
