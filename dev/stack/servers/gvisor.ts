@@ -51,7 +51,9 @@ interface GvisorBuild {
   /** Its name depends on the module's sums and on the flags, so a changed build is made again. */
   folder: string;
   program: string;
-  linkerFlags: string;
+  /** Builds under another name, so that the folder exists only if it is complete. */
+  part: string;
+  args: string[];
 }
 
 /** The build of the pinned module. */
@@ -59,11 +61,15 @@ export function gvisorBuild(): GvisorBuild {
   const linkerFlags = `-s -w -X ${versionVariable}=${required(/gvisor\.dev\/gvisor (v\S+)/)}`;
   const sums = readFileSync(join(moduleFolder, 'go.sum'));
   const folder = join(cacheFolder(), `gvisor-${hashOf(sums, linkerFlags)}`);
-  return { folder, program: join(folder, gvisorName), linkerFlags };
+  const part = `${folder}.part`;
+  const options = ['-trimpath', '-ldflags', linkerFlags, '-o', join(part, gvisorName)];
+  const args = ['build', ...options, 'gvisor.dev/gvisor/runsc'];
+  return { folder, program: join(folder, gvisorName), part, args };
 }
 
 async function find(progress: (doing: string) => void): Promise<string> {
-  const { folder, program, linkerFlags } = gvisorBuild();
+  const planned = gvisorBuild();
+  const { program } = planned;
   if (existsSync(program)) return program;
   const go = findOnPath('go', ['/usr/local/go/bin', '/usr/lib/go/bin']);
   if (go === undefined) return installedInstead('Go is not installed');
@@ -71,7 +77,7 @@ async function find(progress: (doing: string) => void): Promise<string> {
   return withFileLock(join(cacheFolder(), 'gvisor.lock'), async () => {
     if (existsSync(program)) return program;
     try {
-      await build(go, { folder, linkerFlags }, progress);
+      await build(go, planned, progress);
       return program;
     } catch (error) {
       if (error instanceof SetupError) throw error;
@@ -80,20 +86,17 @@ async function find(progress: (doing: string) => void): Promise<string> {
   });
 }
 
-/** Builds under another name and renames, so that the folder exists only if it is complete. */
 async function build(
   go: string,
-  { folder, linkerFlags }: Pick<GvisorBuild, 'folder' | 'linkerFlags'>,
+  { folder, part, args }: GvisorBuild,
   progress: (doing: string) => void,
 ): Promise<void> {
   requireDiskSpace(cacheFolder(), 'building gVisor');
   progress('building gVisor (the first time takes minutes)');
-  const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
-  const args = ['build', '-trimpath', '-ldflags', linkerFlags, '-o', join(part, gvisorName)];
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };
-  await runCommand(go, [...args, 'gvisor.dev/gvisor/runsc'], { cwd: moduleFolder, env });
+  await runCommand(go, args, { cwd: moduleFolder, env });
   renameSync(part, folder);
 }
 

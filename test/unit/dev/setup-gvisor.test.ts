@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
@@ -42,13 +42,10 @@ test('the engine of the machine is not changed: the missing configuration is pri
   expect((await setUp()).said).toContain('start from now on use gVisor');
 });
 
-test('the build links the pinned version, which measurements report', async () => {
-  const log = join(folder, 'go.log');
-  standInGo(log);
+test('the build links the pinned version, which measurements report', () => {
   const module = readFileSync(join(repository, 'dev/from-source/gvisor/go.mod'), 'utf8');
   const [, pinned] = /gvisor\.dev\/gvisor (v0\.0\.0-\d{14}-[0-9a-f]{12})/.exec(module) ?? [];
-  expect((await setUp()).code).toBe(0);
-  const args = readFileSync(log, 'utf8').split('\n');
+  const { args } = gvisorBuild();
   expect(args[args.indexOf('-ldflags') + 1]?.split(' -X ')).toEqual([
     '-s -w',
     `gvisor.dev/gvisor/runsc/version.version=${pinned}`,
@@ -68,18 +65,6 @@ function standIn(script: string): string {
   mkdirSync(build.folder);
   writeFileSync(build.program, script, { mode: 0o755 });
   return build.program;
-}
-
-/** Logs its arguments, and makes a program that works. */
-function standInGo(log: string): void {
-  const script = `#!/bin/sh
-printf '%s\\n' "$@" > '${log}'
-while [ "$1" != -o ]; do shift; done
-printf '#!/bin/sh\\nexit 0\\n' > "$2"
-chmod 755 "$2"
-`;
-  writeFileSync(join(folder, 'go'), script, { mode: 0o755 });
-  vi.stubEnv('PATH', `${folder}${delimiter}${process.env['PATH']}`);
 }
 
 async function setUp(): Promise<{ code: number; said: string }> {
