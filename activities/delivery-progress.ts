@@ -20,8 +20,9 @@ export interface DeliveryExecution extends DeliveryProgress {
 }
 
 export function currentExecution(firstAttempt: number): DeliveryExecution {
-  const { attempt, taskQueue, workflowExecution, heartbeatDetails } = activityInfo();
-  const progress = heartbeatDetails as DeliveryProgress | undefined; // only `report` sends details
+  const info = activityInfo();
+  const { attempt, taskQueue, workflowExecution } = info;
+  const progress = info.heartbeatDetails as DeliveryProgress | undefined; // only of `report`
   return {
     ...(progress ?? { made: firstAttempt - 1, unanswered: null }),
     claimedBy: workflowExecution?.runId ?? '',
