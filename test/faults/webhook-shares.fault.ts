@@ -17,8 +17,8 @@ const hangingCount = backlogSlots + backlogPerProject;
 const timeoutMs = 240_000;
 /** From the end of a run to the first attempt. Without slots of its own it waits for 20 s. */
 const lateMs = 5_000;
-/** Of the attempts in the backlog: one waits for the slots of two others at most. */
-const slotWaitMs = 2 * attemptTimeoutMs;
+/** How long an attempt in the backlog may wait for its slot, which four others have before it. */
+const slotWaitMs = 4 * attemptTimeoutMs;
 
 let service: Service;
 let receiver: WebhookReceiver;
