@@ -8,7 +8,7 @@ import { createTemporal } from '../../systems/temporal/client.ts';
 import type { RunRecord } from '../support/api-client.ts';
 import { commandEnv } from '../support/command-env.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
-import { doctorWith } from '../support/doctor-fixture.ts';
+import { doctorWith, notOk } from '../support/doctor-fixture.ts';
 import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { cliWith } from '../support/run-cli.ts';
@@ -244,5 +244,5 @@ it('leaves no violation, and completes the reconciliation', async () => {
   };
   await expect.poll(pendingRestores, pollOptions).toBe(0);
   const { outcomes } = await doctorWith(commandEnv(fixture.service))();
-  expect(outcomes.filter(({ state }) => state !== 'ok')).toEqual([]);
+  expect(notOk(outcomes)).toEqual([]);
 });

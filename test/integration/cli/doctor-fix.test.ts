@@ -11,7 +11,7 @@ import { createTemporal, type Temporal } from '../../../systems/temporal/client.
 import { commandEnv } from '../../support/command-env.ts';
 import { openConversation } from '../../support/conversation.ts';
 import { createScenario } from '../../support/database-records.ts';
-import { type Doctor, doctorWith } from '../../support/doctor-fixture.ts';
+import { type Doctor, doctorWith, notOk } from '../../support/doctor-fixture.ts';
 import { script } from '../../support/prompts.ts';
 import { endSession, untilWorking } from '../../support/run-states.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -44,7 +44,7 @@ const sealer = () => createSealer(service.encryptionKey);
 test('finds no problem in a healthy service', patiently, async () => {
   const { hosts, of } = await untilReported();
   expect(hosts).toBe(1);
-  expect(of.filter(({ state }) => state !== 'ok')).toEqual([]);
+  expect(notOk(of)).toEqual([]);
 });
 
 /** A host sends its first report shortly after its start. */
