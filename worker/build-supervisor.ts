@@ -45,8 +45,9 @@ export type SupervisedHost = ReturnType<typeof buildSupervisor>;
 export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const { config, logger, telemetry, metrics, host } = worker;
   const { hostId } = lease;
+  const connected = connect(config, telemetry);
   const { pools, frameStream, presence, notifications, sandboxes, healthMonitor, egress, close } =
-    connect(config, telemetry);
+    connected;
   const { pool, heartbeatPool, leasePool } = pools;
   const sealer = createSealer(config.encryptionKey);
   const runs = createRunStore(pool, sealer, runObserver(telemetry));
@@ -61,6 +62,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     egress,
     dataDir: config.dataDir,
     diskReserve: config.diskReserve,
+    projectQuotas: connected.projectQuotas,
     hostModel: config.hostModel,
     image: config.sandboxImage,
     frames: createFrameStore(pool, leasePool),

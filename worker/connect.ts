@@ -19,6 +19,7 @@ import { createPresence } from '../systems/redis/presence.ts';
 import { createSubscriber } from '../systems/redis/subscriber.ts';
 import { createEgress } from './egress/run-listener.ts';
 import { createHostHealthMonitor } from './host/health.ts';
+import { createProjectQuotas } from './host/quota/project-quotas.ts';
 import type { Telemetry } from './instrumentation.ts';
 
 /**
@@ -35,6 +36,7 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   const docker = openDocker({ dockerHost, instance, data, runtime, image });
   const clockAheadMs = () => clockAheadOfPostgres(pools.pool);
   const subscriber = createSubscriber(redis, { onError });
+  const projectQuotas = createProjectQuotas({ dataDir: config.dataDir, logger });
   const egress = createEgress({
     modelUpstream: config.modelUpstream,
     ...config.egress,
@@ -50,7 +52,14 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
     notifications: createNotifications(redis, { instance, subscriber }),
     pools,
     sandboxes: docker.sandboxes,
-    healthMonitor: createHostHealthMonitor({ config, docker, clockAheadMs, logger }),
+    projectQuotas,
+    healthMonitor: createHostHealthMonitor({
+      config,
+      docker,
+      projectQuotas,
+      clockAheadMs,
+      logger,
+    }),
     egress,
     async close() {
       await egress.close();

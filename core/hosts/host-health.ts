@@ -1,6 +1,12 @@
 import type { RetentionTimes } from '../runs/retention-times.ts';
 import type { RuntimeFault, RuntimeSetting, SandboxRuntime } from '../sandbox/sandbox-runtime.ts';
 
+/**
+ * Whether the kernel limits what a sandbox writes: `denied` if the worker may not set the limits,
+ * `unknown` if the state could not be read.
+ */
+export type ProjectQuotaState = 'enforced' | 'off' | 'denied' | 'unknown';
+
 /** A host's last health check; stored with its heartbeat. */
 export interface HostHealth {
   instance: string;
@@ -25,6 +31,7 @@ export interface HostHealth {
   diskFreeInodes: number | null;
   /** Free inodes that no sandbox may use. */
   diskReserveInodes: number;
+  projectQuotas: ProjectQuotaState;
   /** Against the clock of Postgres; null if it did not answer. */
   clockAheadMs: number | null;
   /** How many connections to Postgres its worker opens at most. */

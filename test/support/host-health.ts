@@ -16,6 +16,7 @@ export const healthyHost: HostHealth = {
   diskReserveBytes: 2 * 1024 ** 3,
   diskFreeInodes: 5_000_000,
   diskReserveInodes: 50_000,
+  projectQuotas: 'off',
   clockAheadMs: 0,
   postgresConnections: 10,
   retention: { runMs: 1, sessionFilesMs: 2, webhookAttemptsMs: 3 },

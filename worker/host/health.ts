@@ -7,11 +7,13 @@ import { runtimeAdvice, runtimeFaultOf } from '../../core/sandbox/sandbox-runtim
 import { sleep } from '../../lib/async/sleep.ts';
 import type { DockerErrorCode } from '../../systems/docker/docker-error.ts';
 import type { Docker } from '../../systems/docker/open-docker.ts';
+import type { ProjectQuotas } from './quota/project-quotas.ts';
 
 interface HostHealthDeps {
   config: Pick<HostHealth, 'instance' | 'retention' | 'postgresConnections'> &
     Pick<WorkerConfig, 'dataDir' | 'diskReserve' | 'sandboxImage' | 'sandboxRuntime'>;
   docker: Pick<Docker, 'engine' | 'runtimes'>;
+  projectQuotas: Pick<ProjectQuotas, 'state'>;
   /** This process's clock minus Postgres's. */
   clockAheadMs(): Promise<number>;
   logger: Logger;
@@ -56,10 +58,11 @@ function logRuntimeChange(now: HostHealth, before: HostHealth | null, logger: Lo
 }
 
 async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
-  const [engine, clockAheadMs, disk] = await Promise.all([
+  const [engine, clockAheadMs, disk, projectQuotas] = await Promise.all([
     probeEngine(deps),
     deps.clockAheadMs().catch(() => null),
     statfs(deps.config.dataDir),
+    deps.projectQuotas.state(),
   ]);
   return {
     ...engine,
@@ -73,6 +76,7 @@ async function probeHost(deps: HostHealthDeps): Promise<HostHealth> {
     diskReserveBytes: deps.config.diskReserve.bytes,
     diskFreeInodes: disk.files === 0 ? null : disk.ffree,
     diskReserveInodes: deps.config.diskReserve.inodes,
+    projectQuotas,
     clockAheadMs,
   };
 }

@@ -19,6 +19,7 @@ import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
+import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { RunLogContext } from '../run-log-context.ts';
 import type { DiskUsage } from './workspace/disk-usage.ts';
 
@@ -40,6 +41,7 @@ export interface SandboxDeps extends SandboxObserver {
   dataDir: string;
   /** Free space and inodes of its disk that no sandbox may use. */
   diskReserve: DiskUsage;
+  projectQuotas: ProjectQuotas;
   /** For flows that set no image. */
   image: string;
   sandboxes: Sandboxes;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { chmod, chown, mkdir, open } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { sandboxPaths } from '../../core/sandbox/sandbox-config.ts';
@@ -40,9 +40,13 @@ const { uid, gid } = sandboxPaths;
 
 /**
  * Safe to repeat, even while the sandbox runs. The agent owns its files, but not the folders of its
- * spool and its socket. So it can neither replace nor remove those two.
+ * spool and its socket. So it can neither replace nor remove those two. Files belong to the quota
+ * of their folder if it is assigned before they are created.
  */
-export async function makeFolders(folders: SandboxFolders): Promise<void> {
+export async function makeFolders(
+  folders: SandboxFolders,
+  assignQuota: () => Promise<void>,
+): Promise<void> {
   for (const parent of [dirname(folders.root), dirname(folders.socket), folders.root]) {
     await mkdir(parent, { recursive: true, mode: 0o700 });
   }
@@ -50,6 +54,7 @@ export async function makeFolders(folders: SandboxFolders): Promise<void> {
   await makeFolder(folders.socket, { mode: 0o755, owned: false });
   await makeFolder(folders.workspace, { mode: 0o755, owned: true });
   await makeFolder(folders.config, { mode: 0o700, owned: true });
+  if ((await stat(folders.spoolFile).catch(() => null)) === null) await assignQuota();
   await makeFile(folders.spoolFile);
   await makeFile(folders.stderrFile);
 }

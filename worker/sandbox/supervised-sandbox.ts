@@ -176,7 +176,9 @@ function watchLimits(
   const bounds = boundsOf(deps);
   let last: DiskUsage = { bytes: 0, inodes: 0 };
   const onUsage = (usage: DiskUsage): void => void (last = usage);
-  void watchDiskUsage({ paths, bounds, signal }, { onUsage, onViolation: terminateFor });
+  const quotaUsage = () => deps.projectQuotas.usage(folders);
+  const watched = { paths, bounds, quotaUsage, signal };
+  void watchDiskUsage(watched, { onUsage, onViolation: terminateFor });
   let isEnding = false;
   return {
     paths,

@@ -1,4 +1,5 @@
 import { isDiskShort } from '../../../core/hosts/disk-space.ts';
+import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import { hostModelAdvice } from '../../../core/hosts/host-model.ts';
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
 import { limits } from '../../../core/limits.ts';
@@ -44,9 +45,15 @@ export const hostsCheck: Check = {
 function description({ name, used, capacity, draining, model, report }: Host): string {
   const runtime = report?.runtime ? ` with ${report.runtime}` : '';
   const engine = report?.engineVersion ? `, Docker ${report.engineVersion}${runtime}` : '';
-  const disk = report ? `, ${sizeOf(report.diskFreeBytes)} free` : '';
+  const disk = report ? `, ${sizeOf(report.diskFreeBytes)} free, ${quotasOf(report)}` : '';
   const state = `${draining ? ', draining' : ''}${model === 'key' ? '' : ', no model key'}`;
   return `${name}: ${used} of ${capacity} slots${state}${engine}${disk}`;
+}
+
+/** Without quotas a host works as well, so this is no problem. */
+function quotasOf({ projectQuotas: state }: HostHealth): string {
+  if (state === 'denied') return 'project quotas not permitted to the worker';
+  return state === 'enforced' ? 'project quotas' : 'no project quotas';
 }
 
 const noHost: Problem = {

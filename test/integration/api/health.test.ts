@@ -30,6 +30,7 @@ const report: HostHealth = {
   diskReserveBytes: 2,
   diskFreeInodes: 11,
   diskReserveInodes: 3,
+  projectQuotas: 'off',
   clockAheadMs: 0,
 };
 

@@ -56,7 +56,7 @@ test('reports a missing host, and accepts a healthy one', async () => {
   expect((await doctor()).of('hosts')).toEqual({
     name: 'hosts',
     state: 'ok',
-    facts: ['name-of-a: 0 of 4 slots, Docker 28.1.0 with runc, 50.0 GiB free'],
+    facts: ['name-of-a: 0 of 4 slots, Docker 28.1.0 with runc, 50.0 GiB free, no project quotas'],
     problems: [],
     fixed: [],
   });
@@ -83,6 +83,18 @@ test('reports what the hosts report: engine, image, disk, clock, gVisor', async 
     /name-of-b has only 1\.0 GiB free: it gets no new runs.*Free space/,
   );
   expect(about('host_clock_wrong')).toMatch(/name-of-b is 90 s ahead of that of Postgres.*NTP/);
+});
+
+test('says whether the kernel limits what sandboxes of a host write', async () => {
+  await host('a', { projectQuotas: 'enforced' });
+  await host('b', { projectQuotas: 'denied' });
+  expect((await doctor()).of('hosts')).toMatchObject({
+    state: 'ok',
+    facts: [
+      expect.stringMatching(/^name-of-a: .* free, project quotas$/),
+      expect.stringMatching(/^name-of-b: .* free, project quotas not permitted to the worker$/),
+    ],
+  });
 });
 
 test('reports a host without free inodes', async () => {

@@ -7,7 +7,7 @@ import { failpoint } from '../../../core/failpoint.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from '../context.ts';
-import type { SandboxDeps } from '../deps.ts';
+import { boundsOf, type SandboxDeps } from '../deps.ts';
 import { createInteractionAnswers } from '../input/interaction-answers.ts';
 import { createTurnTracker } from '../input/turn-tracker.ts';
 import { type RenewedLease, takeSandboxLease } from '../output/lease.ts';
@@ -40,7 +40,7 @@ export async function attach(
   const { projectId, requestId } = plan.run;
   const logger = deps.logger.child({ runId: ref.runId, projectId, requestId });
   const lost = new AbortController();
-  await makeFolders(folders);
+  await makeFolders(folders, () => deps.projectQuotas.assign(folders, boundsOf(deps)));
   const socket = await openControlSocket(deps, { ref, plan, folders, logger });
   failpoint('start.listening');
   let lease: RenewedLease | null = null;

@@ -42,11 +42,12 @@ export async function findOrphans(deps: SandboxDeps): Promise<Orphans> {
 
 /** A folder that cannot be removed is retried at the next pass. */
 export async function removeFolders(
-  deps: Pick<SandboxDeps, 'logger' | 'ledger' | 'modelPrices' | 'now'>,
+  deps: Pick<SandboxDeps, 'logger' | 'projectQuotas' | 'ledger' | 'modelPrices' | 'now'>,
   folders: string[],
 ): Promise<void> {
   for (const path of folders) {
     await recordJournaledCalls(deps, path)
+      .then(() => deps.projectQuotas.release(path))
       .then(() => removeTree(path))
       .catch((err: unknown) => deps.logger.warn({ err }, 'folder_removal_failed'));
   }

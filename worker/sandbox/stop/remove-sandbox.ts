@@ -12,7 +12,10 @@ import { findContainer } from '../start/adopt-sandbox.ts';
  * of a run share the socket's folder.
  */
 export async function removeSandbox(
-  deps: Pick<SandboxDeps, 'sandboxes' | 'hostId' | 'dataDir' | 'ledger' | 'modelPrices' | 'now'>,
+  deps: Pick<
+    SandboxDeps,
+    'sandboxes' | 'hostId' | 'dataDir' | 'projectQuotas' | 'ledger' | 'modelPrices' | 'now'
+  >,
   ref: SandboxRef,
   { keepSocket, keepFolders }: { keepSocket: boolean; keepFolders: boolean },
 ): Promise<void> {
@@ -21,7 +24,10 @@ export async function removeSandbox(
   failpoint('remove.container');
   const { root, socket } = foldersOf(deps.dataDir, ref);
   await recordJournaledCalls(deps, root);
-  if (!keepFolders) await removeTree(root);
+  if (!keepFolders) {
+    await deps.projectQuotas.release(root);
+    await removeTree(root);
+  }
   failpoint('remove.folders');
   if (keepSocket) return;
   await removeTree(socket);

@@ -1,4 +1,5 @@
 import { sleep } from '../../../lib/async/sleep.ts';
+import { isUsedUp, type QuotaUsage } from '../../host/quota/project-quotas.ts';
 import { type DiskUsage, diskUsage } from './disk-usage.ts';
 
 export type QuotaViolation = 'workspace_too_large' | 'workspace_too_many_files';
@@ -6,6 +7,14 @@ export type QuotaViolation = 'workspace_too_large' | 'workspace_too_many_files';
 interface SizeBounds {
   workspaceBytes: number;
   workspaceInodes: number;
+}
+
+interface WatchedDisk {
+  paths: string[];
+  bounds: SizeBounds;
+  /** Also of deleted files that are open. Null if the kernel enforces no quota. */
+  quotaUsage(): Promise<QuotaUsage | null>;
+  signal: AbortSignal;
 }
 
 interface UsageObserver {
@@ -22,7 +31,7 @@ const maxTimeouts = 3;
 
 /** Calls once if the trees together exceed their quota, and before that with each usage. */
 export async function watchDiskUsage(
-  { paths, bounds, signal }: { paths: string[]; bounds: SizeBounds; signal: AbortSignal },
+  { paths, bounds, quotaUsage, signal }: WatchedDisk,
   { onUsage, onViolation }: UsageObserver,
 ): Promise<void> {
   let restMs = everyMs;
@@ -35,7 +44,9 @@ export async function watchDiskUsage(
     if (usage !== null && usage !== 'timeout') onUsage(usage);
     timeouts = usage === 'timeout' ? timeouts + 1 : 0;
     const violation =
-      timeouts >= maxTimeouts ? 'workspace_too_many_files' : violationOf(usage, bounds);
+      timeouts >= maxTimeouts
+        ? 'workspace_too_many_files'
+        : (violationOf(usage, bounds) ?? usedUpQuota(await quotaUsage().catch(() => null)));
     if (violation !== null) return onViolation(violation);
     restMs = Math.max(everyMs, restPerScan * (performance.now() - began));
   }
@@ -48,4 +59,10 @@ function violationOf(
   if (usage === null || usage === 'timeout') return null;
   if (usage.bytes > workspaceBytes) return 'workspace_too_large';
   return usage.inodes > workspaceInodes ? 'workspace_too_many_files' : null;
+}
+
+function usedUpQuota(usage: QuotaUsage | null): QuotaViolation | null {
+  if (usage === null) return null;
+  if (isUsedUp.bytes(usage)) return 'workspace_too_large';
+  return isUsedUp.inodes(usage) ? 'workspace_too_many_files' : null;
 }

@@ -33,6 +33,7 @@ async function firstLook(given: Given): Promise<{ report: HostHealth; log: strin
       diskReserve: { bytes: 5, inodes: 6 },
     },
     docker: openDocker({ dockerHost, instance: 'report', runtime: sandboxRuntime }),
+    projectQuotas: { state: async () => 'enforced' },
     clockAheadMs: given.clockAheadMs ?? (async () => 0),
     logger,
   });
@@ -65,6 +66,7 @@ test('a healthy host reports it', async () => {
     diskReserveBytes: 5,
     diskFreeInodes: expect.any(Number),
     diskReserveInodes: 6,
+    projectQuotas: 'enforced',
     clockAheadMs: 1_234,
   });
 });

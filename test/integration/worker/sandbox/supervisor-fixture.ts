@@ -23,6 +23,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { createEgress, type EgressDeps } from '../../../../worker/egress/run-listener.ts';
+import { createProjectQuotas } from '../../../../worker/host/quota/project-quotas.ts';
 import { noopMetrics, sandboxObserver } from '../../../../worker/instrumentation.ts';
 import { createRunLogContext } from '../../../../worker/run-log-context.ts';
 import type { SupervisorDeps } from '../../../../worker/sandbox/deps.ts';
@@ -99,6 +100,7 @@ export async function createSupervisorFixture(
       hostModel: 'key',
       dataDir,
       diskReserve: { bytes: 1, inodes: 1 },
+      projectQuotas: createProjectQuotas({ dataDir, logger }),
       image: stackEnv.scriptedImage,
       sandboxes,
       ...stores,

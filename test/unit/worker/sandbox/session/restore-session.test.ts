@@ -21,7 +21,7 @@ async function restore(files: Record<string, string> | null, transcript: Record<
   const dataDir = await mkdtemp(join(tmpdir(), 'restore-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   const folders = foldersOf(dataDir, ref);
-  await makeFolders(folders);
+  await makeFolders(folders, async () => undefined);
   const contents = { ...files, ...transcript };
   const entriesOf = (stored: Record<string, string>): FileEntry[] =>
     Object.keys(stored).map((path) => ({

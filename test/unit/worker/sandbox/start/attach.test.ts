@@ -49,6 +49,7 @@ test.each([
   const position = { generation: 1, byteOffset: 0, lastSeq: 0, agentState: initialAgentState };
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs }, now: () => new Date() },
+    projectQuotas: { assign: async () => undefined },
     egress: { listen: async () => ({ close: async () => void calls.push('socket closed') }) },
     frames: {
       takeLease: async () => ({ token: 1, ...position }),
