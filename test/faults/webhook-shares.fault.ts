@@ -15,7 +15,7 @@ const { attempts, backlogSlots, backlogPerProject, delaysMs, attemptTimeoutMs } 
 /** More than a worker has slots for. */
 const hangingCount = backlogSlots + backlogPerProject;
 const timeoutMs = 240_000;
-/** From the end of a run to the first attempt. Without slots of its own it waits for 20 s. */
+/** From the end of a run to the first attempt. Without separate slots, it waits for 20 s. */
 const lateMs = 5_000;
 /** How long an attempt in the backlog may wait for its slot, which four others have before it. */
 const slotWaitMs = 4 * attemptTimeoutMs;
