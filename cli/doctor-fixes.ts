@@ -42,7 +42,7 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
     endClosedRuns: (runIds) => step((on) => endClosedRuns(on, runIds))(),
     signalMessages: step(signalMessages),
     syncSchedules: step((on) => createScheduleSync(on)()),
-    deliverWebhooks: step((deps) => createWebhookResumer(deps)()),
+    deliverWebhooks: step((on) => createWebhookResumer(on)()),
     async applyRetention(retention) {
       const { purgeRows, purgeBlobs } = createRetention({ ...deps, retentionTimes: retention });
       for (const purge of [purgeRows, purgeBlobs]) {
