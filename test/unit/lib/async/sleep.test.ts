@@ -27,8 +27,11 @@ test('leaves no listener on the signal', async () => {
     for (let n = 0; n < 2_000; n += 1) await sleep(longMs, service.signal, loop.signal, cut);
     return usedHeapBytes();
   };
-  const before = await sleepOften();
-  expect((await sleepOften()) - before).toBeLessThan(200_000);
+  const heapBytes = [];
+  for (let round = 0; round < 4; round += 1) heapBytes.push(await sleepOften());
+  // Listeners would grow the heap in every round, other code of this process does so in some.
+  const grownBytes = heapBytes.slice(1).map((bytes, index) => bytes - (heapBytes[index] ?? 0));
+  expect(Math.min(...grownBytes)).toBeLessThan(200_000);
   expect([service.signal.aborted, loop.signal.aborted]).toEqual([false, false]);
 });
 
