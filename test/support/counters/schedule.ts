@@ -7,7 +7,7 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
   api: [
     'insert into key_usage',
     'delete from key_usage',
-    'update api_keys set last_used_at',
+    'with unlocked as ( select id from api_keys',
     'select … from temporal_identity',
     'insert into temporal_identity',
   ],
