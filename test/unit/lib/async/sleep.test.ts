@@ -27,7 +27,7 @@ test('leaves no listener on the signal', async () => {
     for (let n = 0; n < 2_000; n += 1) await sleep(longMs, service.signal, loop.signal, cut);
     return usedHeapBytes();
   };
-  const heapBytes = [];
+  const heapBytes: number[] = [];
   for (let round = 0; round < 4; round += 1) heapBytes.push(await sleepOften());
   // Listeners would grow the heap in every round, other code of this process does so in some.
   const grownBytes = heapBytes.slice(1).map((bytes, index) => bytes - (heapBytes[index] ?? 0));
