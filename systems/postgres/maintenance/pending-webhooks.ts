@@ -10,7 +10,7 @@ export interface PendingWebhook extends Run {
    * The number of the redelivery that an operator requested; null: the delivery at the run's end.
    */
   redelivery: number | null;
-  /** No attempt has just begun or ended, so the next one is due. */
+  /** No attempt is in progress, and the delay after the last one has passed. */
   isDue: boolean;
 }
 
@@ -39,6 +39,7 @@ export async function pendingWebhooks(
     last.map(({ projectId }) => projectId),
     last.map(({ endedAt }) => endedAt),
     last.map(({ runId }) => runId),
+    limits.webhook.attemptMaxMs,
   ]);
   return rows.map((row) => ({ ...toRun(row), redelivery: row.redelivery, isDue: row.is_due }));
 }
@@ -89,8 +90,8 @@ const query = `
     page.redelivery is not null or not exists (
       select from webhook_attempts a
       where a.run_id = r.id and a.delivery = 0
-        and coalesce(a.finished_at, a.started_at)
-          > db_clock() - ($2::integer[])[a.attempt] * interval '1 ms'
+        and coalesce(a.finished_at, a.started_at + $7 * interval '1 ms')
+          > db_clock() - coalesce(($2::integer[])[a.attempt], 0) * interval '1 ms'
     ) as is_due
   from page join runs r on r.id = page.id join run_logs l on l.run_id = r.id
   order by page.turn, page.project_id, page.id`;

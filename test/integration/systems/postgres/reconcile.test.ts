@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { limits } from '../../../../core/limits.ts';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
@@ -126,5 +127,8 @@ test('finds a webhook in the middle of its attempts when the next one is due, an
     expect(await pending()).toEqual([runId]);
   }
   await claimNext(webhooks, runId);
+  await attemptsAge(database, limits.webhook.attemptMaxMs - shortOfItMs);
+  expect(await pending(), 'the last attempt is in progress').toEqual([]);
+  await attemptsAge(database, shortOfItMs);
   expect(await pending(), 'to be given up').toEqual([runId]);
 });
