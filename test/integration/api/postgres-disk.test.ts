@@ -39,7 +39,7 @@ afterAll(() => {
   rmdirSync(dir);
 });
 
-/** Leaves the reserve free, less a page if the disk is to be short. */
+/** Leaves exactly the reserve free, or one page less if `how` is `beyond`. */
 async function fill(how: 'to the reserve' | 'beyond'): Promise<void> {
   truncateSync(join(dir, 'rows'));
   appendFileSync(join(dir, 'rows'), Buffer.alloc(reserveBytes));
