@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 import ignore from 'ignore';
 import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
@@ -9,6 +9,7 @@ import { invalid } from '../errors.ts';
  * loop.
  */
 export function matchIgnored(text: string, paths: string[]): Set<string> {
+  if (text === '' || paths.length === 0) return new Set();
   const { size } = new Blob([text]);
   if (size > limits.flow.ignoreMaxBytes) {
     throw invalid(`.flowignore: must be at most ${limits.flow.ignoreMaxBytes} bytes`);
@@ -22,20 +23,28 @@ export function matchIgnored(text: string, paths: string[]): Set<string> {
   return new Set(ignored);
 }
 
-/** Counts CPU time: on a busy machine the wall-clock timeout may pass without any work. */
+/**
+ * Counts the CPU time of this thread, and only within one attempt. On a busy machine a wall-clock
+ * timeout may pass without any work here, so each attempt may take twice as long as the last.
+ */
 function finishesInTime(match: () => void): boolean {
-  for (let workedMs = 0; workedMs < limits.flow.ignoreMatchMs / 2; ) {
-    const before = process.cpuUsage();
-    if (finishes(match)) return true;
-    const { user, system } = process.cpuUsage(before);
-    workedMs += (user + system) / 1_000;
+  for (let timeoutMs = limits.flow.ignoreMatchMs; ; timeoutMs *= 2) {
+    const context = createContext({ match });
+    const before = threadCpuMs();
+    if (finishes(context, timeoutMs)) return true;
+    if (threadCpuMs() - before >= limits.flow.ignoreMatchMs / 2) return false;
   }
-  return false;
 }
 
-function finishes(match: () => void): boolean {
+/** Node 22 reports only the CPU time of the whole process. */
+function threadCpuMs(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)();
+  return (user + system) / 1_000;
+}
+
+function finishes(context: Context, timeoutMs: number): boolean {
   try {
-    timed.runInContext(createContext({ match }), { timeout: limits.flow.ignoreMatchMs });
+    timed.runInContext(context, { timeout: timeoutMs });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
