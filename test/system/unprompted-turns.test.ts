@@ -25,7 +25,7 @@ function beginning(): string {
 describe.each(['scripted', 'real'] as const)('with the %s agent', { timeout: 180_000 }, (agent) => {
   let service: Service;
   beforeAll(async () => {
-    const env = { AFTER_RESULT_GRACE_MS: String(graceMs), SESSION_PAUSE_AFTER_MS: '300' };
+    const env = { AFTER_RESULT_GRACE_MS: String(graceMs), SESSION_PAUSE_AFTER_MS: '1000' };
     service = await startService({ agent, env });
   }, 240_000);
   afterAll(() => service?.stop());

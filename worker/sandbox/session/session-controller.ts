@@ -98,13 +98,15 @@ function createPauser(
   { containerId, ref, lease, turns, logger }: SandboxContext,
   { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
 ): IdlePauser {
-  // A background task starts another turn when it ends.
-  const mayPause = (): boolean => {
-    const { isInTurn, backgroundTasks } = turns.agentState();
-    return session.turns.current() === null && !isInTurn && backgroundTasks === 0;
-  };
   const hasWork = () => deps.turns.hasWork(ref.runId);
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
+  // A background task starts another turn shortly after its end, and a paused agent could not.
+  const mayPause = (): boolean => {
+    const { isInTurn, backgroundTasks } = turns.agentState();
+    if (session.turns.current() !== null || isInTurn || backgroundTasks > 0) return false;
+    const since = turns.idleSince() ?? 0;
+    return performance.now() - since >= afterMs;
+  };
   return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
     { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },

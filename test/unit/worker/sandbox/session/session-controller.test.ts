@@ -93,9 +93,11 @@ test('the files of a session are stored after any other storing of the run, in t
 });
 
 test.each([
-  ['whose lease is held', true, ['pause']],
-  ['whose lease was lost', false, []],
-])('an idle sandbox %s is paused accordingly', async (_whose, isHeld, expectedCalls) => {
+  ['whose lease is held', { isHeld: true, idleSince: () => 0 }, ['pause']],
+  ['before the first turn', { isHeld: true, idleSince: () => null }, ['pause']],
+  ['whose lease was lost', { isHeld: false, idleSince: () => 0 }, []],
+  ['whose task has just ended', { isHeld: true, idleSince: () => performance.now() }, []],
+])('an idle sandbox %s is paused accordingly', async (_whose, agent, expectedCalls) => {
   const calls: string[] = [];
   const deps = {
     pauseAfterMs: 20,
@@ -104,8 +106,11 @@ test.each([
   };
   const context = {
     ...{ ref, logger, containerId: 'container-1' },
-    turns: { agentState: () => ({ isInTurn: false, backgroundTasks: 0 }) },
-    lease: { token: 1, confirm: async () => isHeld },
+    turns: {
+      agentState: () => ({ isInTurn: false, backgroundTasks: 0 }),
+      idleSince: agent.idleSince,
+    },
+    lease: { token: 1, confirm: async () => agent.isHeld },
   };
   const ownership = createOwnership(logger);
   onTestFinished(ownership.finish);
