@@ -23,6 +23,8 @@ export interface Target {
   better: 'less' | 'more';
   /** The ratio that the project aims at. Gates are in gates.json. */
   goal: number;
+  /** Room of the gate, as a share of the measured ratio, if more than the 10 % of the others. */
+  gateRoomShare?: number;
 }
 
 export interface Scenario {

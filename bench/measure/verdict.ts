@@ -81,12 +81,13 @@ const roomShare = 0.1;
 
 /**
  * The gate that a measurement sets for later ones: the worse end of its interval, with room for
- * 10 % of it or for 10 ms, whichever is less. So a delay of 20 ms always misses the gate.
+ * 10 % of it or for 10 ms, whichever is less. So a delay of 20 ms always misses the gate. A target
+ * whose ratio depends on the machine names a larger share.
  */
 export function gateFrom({ target }: Measurement, { interval, limit }: Summary): number {
   const room = target.unit === 'ms' ? roomMs / limit.p50 : Number.POSITIVE_INFINITY;
   const worst = target.better === 'less' ? interval.high : interval.low;
-  const margin = Math.min(worst * roomShare, room);
+  const margin = Math.min(worst * (target.gateRoomShare ?? roomShare), room);
   return target.better === 'less' ? outward(worst + margin, 1) : outward(worst - margin, -1);
 }
 

@@ -41,7 +41,7 @@ test('its recorded samples have the same limit, and meet the gate that they set'
     .flatMap(measurementsOf)
     .filter(({ target }) => target.id === 'T17-cpu');
   if (recorded === undefined) throw new Error('no published run has T17-cpu');
-  expect(recorded.target).toEqual(cpu);
+  expect(cpu).toMatchObject(recorded.target);
   const summary = summarize(recorded);
   expect(summary.limit).toEqual({ p50: 100, p95: 100 });
   expect(verdictOf(recorded, summary, gateFrom(recorded, summary))).toBe('met');

@@ -51,6 +51,13 @@ describe('a verdict', () => {
   });
 });
 
+test('a target whose ratio depends on the machine has the room that it names', () => {
+  const first = measurementOf({ ratios: [2, 2, 2], limit: 1_000 });
+  const target = { ...first.target, unit: '% of a core' };
+  expect(gateFrom({ ...first, target }, summarize(first))).toBe(2.2);
+  expect(gateFrom({ ...first, target: { ...target, gateRoomShare: 1 } }, summarize(first))).toBe(4);
+});
+
 test('a run meets the gates that it sets, though they have three digits', () => {
   for (const ratio of [0.6664, 1.3004, 1.3006, 15.1234, 151.234]) {
     const first = measurementOf({ ratios: [ratio, ratio], limit: 8_000 });
