@@ -117,6 +117,8 @@ export const limits = {
     triesMax: 4,
     /** Interval between eviction requests to the same session of a full host. */
     retryMs: 10 * secondMs,
+    /** How long an agent may take to start a turn after its last background task has ended. */
+    turnStartMs: 10 * secondMs,
   },
   host: {
     renewMs: 5 * secondMs,

@@ -22,6 +22,8 @@ export interface AgentState {
   isInTurn: boolean;
   /** Running background tasks; each starts a turn when it ends. */
   backgroundTasks: number;
+  /** The last background task has ended, and the turn that it starts has not begun. */
+  isTurnDue: boolean;
   /** IDs of the questions without an answer. */
   questions: string[];
   /** Denials that the agent has not acknowledged. */
@@ -33,6 +35,7 @@ export const initialAgentState: AgentState = {
   isDone: false,
   isInTurn: false,
   backgroundTasks: 0,
+  isTurnDue: false,
   questions: [],
   denials: [],
 };
@@ -59,9 +62,11 @@ export function reduce(state: AgentState, facts: RunFacts): StateChange {
   if (facts.turn) return afterResult(state, facts.turn);
   if (facts.turnStarted) return afterTurnStart(state);
   if (facts.backgroundTasks !== undefined) {
-    return unchanged({ ...state, backgroundTasks: facts.backgroundTasks });
+    return unchanged(afterTaskChange(state, facts.backgroundTasks));
   }
-  if (facts.accepted !== undefined) return unchanged({ ...state, isInTurn: true });
+  if (facts.accepted !== undefined) {
+    return unchanged({ ...state, isInTurn: true, isTurnDue: false });
+  }
   if (facts.completed !== undefined) return unchanged(afterMessage(state));
   return unchanged(state);
 }
@@ -121,6 +126,7 @@ function afterResult(state: AgentState, { isError, cause }: TurnResult): StateCh
       turn: { isError, cause },
       isDone: true,
       isInTurn: false,
+      isTurnDue: false,
       questions: [],
       denials: [],
     },
@@ -133,11 +139,17 @@ function afterResult(state: AgentState, { isError, cause }: TurnResult): StateCh
   };
 }
 
+/** A task that ends during a turn is reported in that turn. */
+function afterTaskChange(state: AgentState, backgroundTasks: number): AgentState {
+  const hasEnded = state.backgroundTasks > 0 && backgroundTasks === 0;
+  return { ...state, backgroundTasks, isTurnDue: hasEnded && !state.isInTurn };
+}
+
 /** A turn without a message: a background task has ended. */
 function afterTurnStart(state: AgentState): StateChange {
   if (state.isInTurn) return unchanged(state);
   return {
-    state: { ...state, isInTurn: true },
+    state: { ...state, isInTurn: true, isTurnDue: false },
     frames: [statusFrame('working')],
     agentStatus: 'working',
     interactionEvents: [],

@@ -94,6 +94,25 @@ describe('recorded output of the real agent', () => {
     expect(isIdle(readLines(lines).state)).toBe(true);
     expect(summarize(readLines(lines))).toEqual([['agent_status', 'working']]);
   });
+
+  test('has a turn due from the end of its last background task to the turn that this starts', () => {
+    const lines = recorded('background-task');
+    const ended = lines.findIndex((line) => line.includes('"tasks":[]'));
+    const due = lines.flatMap((_, index) =>
+      readLines(lines.slice(0, index + 1)).state.isTurnDue ? [index] : [],
+    );
+    expect(due).toEqual([ended]);
+    expect(lines[ended + 1]).toContain('"subtype":"init"');
+  });
+
+  test('has no turn due if its last background task ends during a turn', () => {
+    const lines = recorded('background-task');
+    const start = lines.findIndex((line) => line.includes('"subtype":"init"'));
+    const ended = lines.find((line) => line.includes('"tasks":[]')) ?? '';
+    const started = lines.find((line) => line.includes('"tasks":[{')) ?? '';
+    const { state } = readLines([...lines.slice(0, start + 1), started, ended]);
+    expect(state).toMatchObject({ isInTurn: true, backgroundTasks: 0, isTurnDue: false });
+  });
 });
 
 const askLine = (id: unknown, input: unknown = { questions: [{ question: 'Which?' }] }): string =>

@@ -3,6 +3,7 @@
 
 import { beforeEach, expect, test } from 'vitest';
 import { initialAgentState } from '../../../../core/agent/agent-state.ts';
+import { limits } from '../../../../core/limits.ts';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
@@ -100,6 +101,30 @@ test.each([
   expect(await evictableFor(first)).toBe(shorter.runId);
   expect(await evictableFor(second)).toBe(longer.runId);
   expect(await evictableInProject()).toBe(shorter.runId);
+});
+
+test('a session whose last task has ended is evicted last until its turn is overdue', async () => {
+  const [longer, shorter] = [await idleSession(20), await idleSession(10)];
+  const waiting = await scenario.run();
+  const { pool } = database;
+  const agentState = JSON.stringify({ ...initialAgentState, isTurnDue: true });
+  await pool.query('update run_logs set agent_state = $2, last_seq = 1 where run_id = $1', [
+    longer.runId,
+    agentState,
+  ]);
+  const leftMs = (ms: number) =>
+    pool.query(
+      `insert into frames as f (run_id, seq, at, event, channel, data)
+       values ($1, 1, db_clock() + $2 * interval '1 ms', 'system', 'other', '{}')
+       on conflict (run_id, seq) do update set at = excluded.at`,
+      [longer.runId, ms - limits.eviction.turnStartMs],
+    );
+  await leftMs(60_000);
+  expect(await evictableFor(waiting)).toBe(shorter.runId);
+  expect(await evictableInProject()).toBe(shorter.runId);
+  await leftMs(0);
+  expect(await evictableFor(waiting)).toBe(longer.runId);
+  expect(await evictableInProject()).toBe(longer.runId);
 });
 
 test('evicts no session if a slot was released meanwhile', async () => {
