@@ -12,7 +12,10 @@ interface RunOptions {
   timeoutMs?: number;
 }
 
-/** Runs a program to its end and returns its output. An error contains an excerpt of the output. */
+/** A program ended with a failure. The message contains an excerpt of its output. */
+export class CommandError extends Error {}
+
+/** Runs a program to its end and returns its output. */
 export function runCommand(
   command: string,
   args: string[],
@@ -38,9 +41,8 @@ export function runCommand(
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code === 0) return resolve(stdout);
-      reject(
-        new Error(`${command} ${args[0] ?? ''} ended with ${code ?? signal}\n${excerpt(output)}`),
-      );
+      const outcome = `${command} ${args[0] ?? ''} ended with ${code ?? signal}`;
+      reject(new CommandError(`${outcome}\n${excerpt(output)}`));
     });
   });
 }

@@ -1,12 +1,20 @@
+import { CommandError } from './run-command.ts';
+
 /** Names something the reader has to do first. Printed without a stack trace. */
 export class SetupError extends Error {
   override name = 'SetupError';
 }
 
-/** Prints a SetupError's message, or any other error with its stack trace, and ends the process. */
+/**
+ * Prints the message of a SetupError or of a failed command, whose output explains it, or any other
+ * error with its stack trace. Ends the process.
+ */
 export function exitWithError(error: unknown): never {
-  const text =
-    error instanceof SetupError ? error.message : error instanceof Error ? error.stack : error;
-  process.stderr.write(`\n${String(text)}\n`);
+  process.stderr.write(`\n${textOf(error)}\n`);
   process.exit(1);
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof SetupError || error instanceof CommandError) return error.message;
+  return String(error instanceof Error ? error.stack : error);
 }

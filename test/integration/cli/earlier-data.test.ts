@@ -1,10 +1,13 @@
 // A database whose tables were created by the migrations of an earlier commit.
 
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { repository } from '../../../dev/lib/folders.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { EarlierDataError } from '../../../systems/postgres/schema/earlier-data.ts';
 import { migrate } from '../../../systems/postgres/schema/migrate.ts';
@@ -72,6 +75,21 @@ describe('data of an earlier commit stops', () => {
     const started = serviceProcess({ name, program, env, logDir, ready: () => false });
     await expect(started.start()).rejects.toThrow(sentence);
     expect(await started.exited()).toEqual({ code: 1, signal: null });
+  });
+
+  test('the demo, without a stack trace', async () => {
+    const { API_PORT: port = '', ...servers } = env;
+    const child = spawn(process.execPath, [join(repository, 'dev/demo/main.ts')], {
+      env: { ...process.env, ...servers, FLOWRUN_API_PORT: port, FLOWRUN_DATA: logDir },
+    });
+    const ended = new Promise((resolve) => child.on('close', resolve));
+    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    expect(out).toContain('service        failed');
+    expect(code).toBe(1);
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringMatching(/deploy\/command-line.ts ended with 1$/),
+      expect.stringMatching(sentence),
+    ]);
   });
 });
 
