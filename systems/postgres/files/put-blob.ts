@@ -1,8 +1,9 @@
 // Stores a blob in one transaction; it is readable once it is complete. Of several writers of the
 // same content one writes, and the others find it afterwards. A small blob is one statement: other
 // writers wait for it in Postgres, each with a connection. A large blob takes long: other writers
-// wait without a connection. Large blobs use at most half of the pool, and small ones a quarter, so
-// that uploads leave connections to other work, and large ones do not delay small ones.
+// wait without a connection. A stored blob may belong to several projects, so no transaction has
+// its row locked between two statements. Large blobs use at most half of the pool, and small ones a
+// quarter, so that uploads leave connections to other work, and large ones do not delay small ones.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
@@ -63,11 +64,13 @@ export function putBlob(
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
-const claimBlobSql = `
+const renewAge = 'update set created_at = excluded.created_at';
+
+const claimBlobSql = (ifExists: typeof renewAge | 'nothing') => `
   made as (
     insert into blobs (sha256, size, kind, project_id)
     values ($1, $2, $3, coalesce($4, (select r.project_id from runs r where r.id = $5::uuid)))
-    on conflict (sha256) do update set created_at = excluded.created_at
+    on conflict (sha256) do ${ifExists}
     returning sha256, size, kind, project_id, xmax = 0 as is_new
   ),
   counted as (
@@ -88,7 +91,7 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: NewBlob): Pro
   check.finish();
   await db.query({
     name: 'put_blob',
-    text: `with ${claimBlobSql}
+    text: `with ${claimBlobSql(renewAge)}
       insert into blob_chunks (sha256, idx, data) select sha256, 0, $6 from made where is_new`,
     values: [...claimValues(id), Buffer.concat(parts)],
   });
@@ -110,15 +113,16 @@ async function putLarge(
   }
 }
 
-/** `busy`: another process writes the content. Nothing was read yet. */
+/** `busy`: another process writes, removes or has just stored the content. Nothing was read yet. */
 async function tryPutLarge(
   pool: Pool,
   chunks: AsyncIterable<Buffer>,
   id: NewBlob,
 ): Promise<'stored' | 'busy'> {
+  if (await touchBlob(pool, id)) return 'stored';
   return inTransaction(pool, async (db) => {
-    if (!(await lockContent(db, id))) return (await touchBlob(db, id)) ? 'stored' : 'busy';
-    if (!(await claimBlob(db, id))) return 'stored';
+    if (!(await lockContent(db, id))) return 'busy';
+    if (!(await claimBlob(db, id))) return 'busy';
     const check = createContentCheck(id);
     let idx = 0;
     for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
@@ -145,9 +149,11 @@ async function lockContent(db: Db, { sha256 }: BlobId): Promise<boolean> {
   return rows[0]?.isLocked ?? false;
 }
 
-/** False if there is no such blob, or if another transaction has not committed it yet. */
+/** Gives a blob a new age. False if it is not stored, or if another transaction uses its row. */
 async function touchBlob(db: Db, { sha256 }: BlobId): Promise<boolean> {
-  const text = 'update blobs set created_at = default where sha256 = $1';
+  const text = `update blobs set created_at = default where sha256 = (
+                  select sha256 from blobs where sha256 = $1 for no key update skip locked
+                )`;
   const { rowCount } = await db.query(text, [Buffer.from(sha256, 'hex')]);
   return rowCount === 1;
 }
@@ -171,12 +177,13 @@ async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
 /** The timeout of a single query, which the types of pg lack. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
+/** False if the blob exists. Its row is not locked then. */
 async function claimBlob(db: Db, blob: NewBlob): Promise<boolean> {
-  const text = `with ${claimBlobSql} select is_new as "isNew" from made`;
+  const text = `with ${claimBlobSql('nothing')} select from made`;
   const values = claimValues(blob);
   const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
-  const { rows } = await db.query<{ isNew: boolean }>(query);
-  return rows[0]?.isNew ?? false;
+  const { rowCount } = await db.query(query);
+  return rowCount === 1;
 }
 
 async function insertChunk(
