@@ -21,8 +21,8 @@ import { createScheduleSync } from '../worker/reconciler/jobs/sync-schedules.ts'
 import { endRunsIfClosed } from '../worker/reconciler/runs/end-closed.ts';
 import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
 import { createWebhookResumer } from '../worker/reconciler/runs/resume-webhooks.ts';
-import { signalMessages } from '../worker/reconciler/runs/signal-messages.ts';
-import { startUnstarted } from '../worker/reconciler/runs/start-unstarted.ts';
+import { createMessageSignaller } from '../worker/reconciler/runs/signal-messages.ts';
+import { createUnstartedStarter } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
 
@@ -37,10 +37,10 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
     registerSearchAttributes: async () => {
       await requireTemporal(temporal).ensureSearchAttributes();
     },
-    startUnstarted: step(startUnstarted),
+    startUnstarted: step((on) => createUnstartedStarter(on)()),
     resendStops: step((on) => createStopResender(on)()),
     endClosedRuns: (runIds) => step((on) => endClosedRuns(on, runIds))(),
-    signalMessages: step(signalMessages),
+    signalMessages: step((on) => createMessageSignaller(on)()),
     syncSchedules: step((on) => createScheduleSync(on)()),
     deliverWebhooks: step((on) => createWebhookResumer(on)()),
     async applyRetention(retention) {

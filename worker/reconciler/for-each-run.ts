@@ -50,3 +50,22 @@ export async function forEachRun<R extends RunRef>(
   await Promise.all(Array.from({ length: atOnce }, workThroughQueue));
   return { failed, left: runs.filter((run) => left.has(run)) };
 }
+
+type WorkThroughPage = (
+  options: ForEachRunOptions,
+  work: (run: Run) => Promise<void>,
+) => Promise<void>;
+
+/**
+ * Each call processes one page of runs. The next page begins after its last run, and after all runs
+ * with the first one again, so that runs whose repair fails at every pass do not delay the others.
+ */
+export function forEachInTurn(readPage: (after?: string) => Promise<Run[]>): WorkThroughPage {
+  let after: string | undefined;
+  return async (options, work) => {
+    const page = await readPage(after);
+    const { left } = await forEachRun(page, options, work);
+    const taken = left[0] === undefined ? page : page.slice(0, page.indexOf(left[0]));
+    after = taken.at(-1)?.runId ?? after;
+  };
+}

@@ -19,8 +19,8 @@ import { createClosedWorkflowFinder } from './runs/find-closed-workflows.ts';
 import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
 import { createStopResender } from './runs/resend-stop.ts';
 import { createWebhookResumer } from './runs/resume-webhooks.ts';
-import { signalMessages } from './runs/signal-messages.ts';
-import { startUnstarted } from './runs/start-unstarted.ts';
+import { createMessageSignaller } from './runs/signal-messages.ts';
+import { createUnstartedStarter } from './runs/start-unstarted.ts';
 import { createStepTaker, type Step } from './steps.ts';
 
 interface Reconciler {
@@ -100,9 +100,9 @@ function localSteps(deps: ReconcilerDeps): Step[] {
 function runSteps(deps: ReconcilerDeps): Step[] {
   const restores = createRestoreReconciler(deps);
   return [
-    ['start_unstarted', () => startUnstarted(deps)],
+    ['start_unstarted', createUnstartedStarter(deps)],
     ['move_unstarted', createUnstartedMover(deps)],
-    ['signal_messages', () => signalMessages(deps)],
+    ['signal_messages', createMessageSignaller(deps)],
     ['reconcile_restore', restores.reconcile],
     ['resend_stop', createStopResender(deps)],
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],

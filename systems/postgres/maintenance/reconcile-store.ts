@@ -12,13 +12,17 @@ export interface PendingRestore {
   dumpedAt: Date;
 }
 
-/** Inconsistencies, the oldest first and a bounded number per call; the reconciler calls again. */
+/**
+ * Inconsistencies, the oldest first and a bounded number per call; the reconciler calls again.
+ * `after` is the run that the last page ended with: those after it come first, then the others.
+ */
 export function createReconcileStore(pool: Pool) {
   return {
     /** Admitted runs without a recorded start of their workflow. */
-    unstarted: (olderThanMs: number) => unstarted(pool, olderThanMs),
+    unstarted: (olderThanMs: number, after?: string) => unstarted(pool, olderThanMs, after),
     /** Runs with a recorded end cause that have not ended. */
-    unfinishedStops: (olderThanMs: number) => unfinishedStops(pool, olderThanMs),
+    unfinishedStops: (olderThanMs: number, after?: string) =>
+      unfinishedStops(pool, olderThanMs, after),
     /** Every active run with a workflow, page by page in the order of the ids. */
     activeRuns: (limit: number, after?: string) => activeRuns(pool, limit, after ?? null),
     /** The active runs with these workflows. */
@@ -59,21 +63,25 @@ async function selectMany(db: Db, tail: string, values: unknown[]): Promise<Run[
   return rows.map(toRun);
 }
 
-const unstarted = (db: Db, olderThanMs: number): Promise<Run[]> =>
+const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Promise<Run[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is null
        and r.created_at < db_clock() - $1 * interval '1 ms'
-     order by r.created_at limit ${pageSize}`,
-    [olderThanMs],
+     order by (r.created_at, r.id) <= (select a.created_at, a.id from runs a where a.id = $2),
+       r.created_at, r.id
+     limit ${pageSize}`,
+    [olderThanMs, after],
   );
 
-const unfinishedStops = (db: Db, olderThanMs: number): Promise<Run[]> =>
+const unfinishedStops = (db: Db, olderThanMs: number, after: string | undefined): Promise<Run[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
-     order by r.end_cause_at limit ${pageSize}`,
-    [olderThanMs],
+     order by (r.end_cause_at, r.id) <= (select a.end_cause_at, a.id from runs a where a.id = $2),
+       r.end_cause_at, r.id
+     limit ${pageSize}`,
+    [olderThanMs, after],
   );
 
 const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>

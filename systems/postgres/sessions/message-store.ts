@@ -74,8 +74,11 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     ends: (messageIds: string[]) => findEnds(pool, messageIds),
     /** How many messages come before it, including the one in progress. */
     position: (messageId: string) => countBefore(pool, messageId),
-    /** Sessions with messages that their workflow was not notified of, each with its oldest. */
-    unsignalled: (olderThanMs: number) => unsignalled(pool, olderThanMs),
+    /**
+     * A page of sessions with messages that their workflow was not notified of, each with its
+     * oldest. Those after the run `after` come first, then the others.
+     */
+    unsignalled: (olderThanMs: number, after?: string) => unsignalled(pool, olderThanMs, after),
   };
 }
 
@@ -226,18 +229,21 @@ async function countBefore(db: Db, messageId: string): Promise<number> {
 async function unsignalled(
   db: Db,
   olderThanMs: number,
+  after: string | undefined,
 ): Promise<{ run: Run; messageId: string }[]> {
   const { rows } = await db.query<RunRow & { message_id: string }>(
     `select ${runColumns}, l.last_seq, m.message_id
      from (
-       select distinct on (run_id) run_id, id as message_id from session_messages
+       select distinct on (run_id <= $2::uuid, run_id) run_id, id as message_id
+       from session_messages
        where ended_at is null and signalled_at is null
          and created_at < db_clock() - $1 * interval '1 ms'
-       order by run_id, position limit 200
+       order by run_id <= $2::uuid, run_id, position limit 200
      ) m
      join runs r on r.id = m.run_id
-     join run_logs l on l.run_id = r.id`,
-    [olderThanMs],
+     join run_logs l on l.run_id = r.id
+     order by m.run_id <= $2::uuid, m.run_id`,
+    [olderThanMs, after],
   );
   return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
 }

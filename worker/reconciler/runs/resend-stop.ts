@@ -1,7 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { forEachRun } from '../for-each-run.ts';
+import { forEachInTurn } from '../for-each-run.ts';
 import { stepDeadline } from '../step-deadline.ts';
 import { forceEndRun } from './force-end-run.ts';
 
@@ -11,7 +11,13 @@ import { forceEndRun } from './force-end-run.ts';
  */
 export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, logger, thresholds } = deps;
-  let sentAt = new Map<string, number>();
+  const sentAt = new Map<string, number>();
+  const forEachStuck = forEachInTurn((after) =>
+    reconcile.unfinishedStops(thresholds.stuckMs, after),
+  );
+  const forEachWaiting = forEachInTurn((after) =>
+    reconcile.unfinishedStops(thresholds.resendAfterMs, after),
+  );
 
   async function resend(run: Run): Promise<void> {
     const outcome = await deps.temporal.signalStop(run.workflowId, { graceMs });
@@ -22,15 +28,12 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
 
   return async () => {
     const deadline = stepDeadline(1 / 2);
-    const stuck = await reconcile.unfinishedStops(thresholds.stuckMs);
-    await forEachRun(stuck, { logger, deadline }, (run) => endStuck(deps, run));
-    const waiting = await reconcile.unfinishedStops(thresholds.resendAfterMs);
-    sentAt = new Map(waiting.map(({ runId }) => [runId, sentAt.get(runId) ?? 0]));
+    await forEachStuck({ logger, deadline }, (run) => endStuck(deps, run));
     const due = deps.now().getTime() - thresholds.resendEveryMs;
-    const unanswered = waiting.filter(
-      (run) => run.workflowStartedAt !== null && (sentAt.get(run.runId) ?? 0) < due,
-    );
-    await forEachRun(unanswered, { logger }, resend);
+    for (const [runId, at] of sentAt) if (at < due) sentAt.delete(runId);
+    await forEachWaiting({ logger }, async (run) => {
+      if (run.workflowStartedAt !== null && !sentAt.has(run.runId)) await resend(run);
+    });
   };
 }
 

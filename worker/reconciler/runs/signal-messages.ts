@@ -1,15 +1,17 @@
+import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { stepDeadline } from '../step-deadline.ts';
 
 /**
  * Signals stored messages that the API could not signal, or could not mark as signalled. The
- * workflow ignores a second signal. If the workflow has ended, its session ends, too.
+ * workflow ignores a second signal. If the workflow has ended, its session ends, too. The next pass
+ * continues after the last session, so that failed signals do not delay the others.
  */
-export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
+export function createMessageSignaller(deps: ReconcilerDeps): () => Promise<void> {
   const { messages, temporal, logger, thresholds } = deps;
-  const deadline = stepDeadline();
-  for (const { run, messageId } of await messages.unsignalled(thresholds.unstartedMs)) {
-    if (deadline.isOver()) return;
+  let after: string | undefined;
+
+  async function signal(run: Run, messageId: string): Promise<void> {
     const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);
@@ -19,4 +21,13 @@ export async function signalMessages(deps: ReconcilerDeps): Promise<void> {
       logger.warn({ err: error, runId, requestId, messageId }, 'reconcile_message_failed');
     }
   }
+
+  return async () => {
+    const deadline = stepDeadline();
+    for (const { run, messageId } of await messages.unsignalled(thresholds.unstartedMs, after)) {
+      if (deadline.isOver()) return;
+      after = run.runId;
+      await signal(run, messageId);
+    }
+  };
 }

@@ -1,0 +1,100 @@
+// More repairs than a page has fail at every pass. They must not delay the others: each pass takes
+// the page after the last one.
+
+import { describe, expect, it } from 'vitest';
+import { openSessions } from '../open-sessions.ts';
+import { setupReconciler } from '../setup-reconciler.ts';
+
+const { database, scenario, fixture } = setupReconciler();
+const pageSize = 200;
+
+interface Sessions {
+  all: { runId: string; workflowId: string }[];
+  /** The last one in the order of the repairs. Its requests succeed. */
+  good: { runId: string; workflowId: string };
+}
+
+/** `change` is a statement for the sessions `opened`, the time of each a second after the last. */
+async function sessionsToRepair(change: string): Promise<Sessions> {
+  const all = await openSessions(database, scenario, pageSize + 1);
+  for (const { workflowId } of all) fixture.workflows.set(workflowId, 'running');
+  await database.pool.query(
+    `with opened as (
+       select id, db_clock() - interval '1 hour' + place * interval '1 s' as at
+       from unnest($1::uuid[]) with ordinality _ (id, place)
+     ) ${change}`,
+    [all.map(({ runId }) => runId)],
+  );
+  const good = all.at(-1);
+  if (!good) throw new Error('no sessions');
+  return { all, good };
+}
+
+const stopped = `update runs set end_cause = 'stopped_by_api', end_cause_at = opened.at
+                 from opened where runs.id = opened.id`;
+const unstarted = `update runs set workflow_started_at = null, created_at = opened.at
+                   from opened where runs.id = opened.id`;
+const messaged = `insert into session_messages (id, run_id, position, text, created_at)
+                  select gen_random_uuid(), id, 1, '', at from opened`;
+
+/** Two suffice, unless a step of one of them takes as long as it may take. */
+async function fourPasses(): Promise<void> {
+  for (let pass = 0; pass < 4; pass += 1) await fixture.reconciler.pass();
+}
+
+describe('failures at every pass', () => {
+  it('of stop signals do not delay another stop', async () => {
+    const { good } = await sessionsToRepair(stopped);
+    fixture.deps.thresholds.stuckMs = 7_200_000;
+    const { signalStop } = fixture.deps.temporal;
+    fixture.deps.temporal.signalStop = async (workflowId, order) => {
+      if (workflowId !== good.workflowId) throw new Error('refused');
+      return signalStop(workflowId, order);
+    };
+    await fourPasses();
+    expect(fixture.calls).toEqual([`signal ${good.workflowId}`]);
+  });
+
+  it('of terminations do not delay another run that its workflow does not end', async () => {
+    const { good } = await sessionsToRepair(stopped);
+    fixture.deps.thresholds.stuckMs = 60_000;
+    fixture.deps.thresholds.resendAfterMs = 7_200_000;
+    const { terminate } = fixture.deps.temporal;
+    fixture.deps.temporal.terminate = async (workflowId, reason) => {
+      if (workflowId !== good.workflowId) throw new Error('refused');
+      return terminate(workflowId, reason);
+    };
+    await fourPasses();
+    expect(fixture.calls).toEqual([`terminate ${good.workflowId}`]);
+  });
+
+  it('of starts do not delay another start', async () => {
+    const { good } = await sessionsToRepair(unstarted);
+    const { startRun } = fixture.deps.temporal;
+    fixture.deps.temporal.startRun = async (run) => {
+      if (run.runId !== good.runId) throw new Error('refused');
+      return startRun(run);
+    };
+    await fourPasses();
+    expect(fixture.calls).toEqual([`start ${good.runId}`]);
+  });
+
+  it('of message signals do not delay the message of another session', async () => {
+    const { good } = await sessionsToRepair(messaged);
+    const { signalMessage } = fixture.deps.temporal;
+    fixture.deps.temporal.signalMessage = async (run, messageId) => {
+      if (run.runId !== good.runId) throw new Error('refused');
+      return signalMessage(run, messageId);
+    };
+    await fourPasses();
+    expect(fixture.calls).toEqual([`message ${good.runId}`]);
+  });
+});
+
+it('sends each stop again once within a minute, on whichever page it is', async () => {
+  const { all } = await sessionsToRepair(stopped);
+  fixture.deps.thresholds.stuckMs = 7_200_000;
+  await fourPasses();
+  const lines = all.map(({ workflowId }) => `signal ${workflowId}`);
+  expect(fixture.calls.toSorted()).toEqual(lines.toSorted());
+});
