@@ -9,10 +9,11 @@ import {
 
 export interface CheckOutcome {
   name: string;
-  state: 'ok' | 'failed' | 'skipped';
+  /** `warning`: only warnings were found, and the check has passed. */
+  state: 'ok' | 'warning' | 'failed' | 'skipped';
   facts: string[];
   /** The problems that remain, and whether `--fix` can fix them. */
-  problems: { code: string; message: string; advice: string; fixable: boolean }[];
+  problems: (Omit<Problem, 'fix'> & { fixable: boolean })[];
   /** The problems that were fixed. */
   fixed: string[];
 }
@@ -24,11 +25,11 @@ export async function runChecks(
   { fix, onOutcome }: { fix: boolean; onOutcome: (outcome: CheckOutcome) => void },
 ): Promise<CheckOutcome[]> {
   const outcomes: CheckOutcome[] = [];
-  const firstNotOk = (names: string[] = []) =>
-    outcomes.find(({ name, state }) => state !== 'ok' && names.includes(name));
+  const firstNotPassed = (names: string[] = []) =>
+    outcomes.find((outcome) => !hasPassed(outcome) && names.includes(outcome.name));
   for (const check of checks) {
-    const blocker = firstNotOk(check.needs);
-    const mayFix = firstNotOk(check.fixNeeds) === undefined;
+    const blocker = firstNotPassed(check.needs);
+    const mayFix = firstNotPassed(check.fixNeeds) === undefined;
     const outcome = blocker
       ? skippedFor(check, blocker)
       : await (fix && mayFix ? runAndFix : runOnce)(mayFix ? check : withoutFixes(check), context);
@@ -37,6 +38,8 @@ export async function runChecks(
   }
   return outcomes;
 }
+
+const hasPassed = ({ state }: CheckOutcome): boolean => state === 'ok' || state === 'warning';
 
 const withoutFixes = (check: Check): Check => ({
   ...check,
@@ -92,14 +95,18 @@ async function run(check: Check, context: DoctorContext): Promise<CheckResult> {
 }
 
 function outcomeOf({ name }: Check, { facts, problems, skipReason }: CheckResult): CheckOutcome {
-  const state = problems.length > 0 ? ('failed' as const) : ('ok' as const);
   return {
     name,
-    state: skipReason === null ? state : 'skipped',
+    state: skipReason === null ? stateOf(problems) : 'skipped',
     facts: skipReason === null ? facts : [skipReason],
     problems: problems.map(({ fix, ...problem }) => ({ ...problem, fixable: fix !== undefined })),
     fixed: [],
   };
+}
+
+function stateOf(problems: Problem[]): CheckOutcome['state'] {
+  if (problems.length === 0) return 'ok';
+  return problems.every(({ isWarning }) => isWarning) ? 'warning' : 'failed';
 }
 
 function skippedFor({ name }: Check, blocker: CheckOutcome): CheckOutcome {

@@ -29,6 +29,8 @@ export interface Problem {
   message: string;
   /** What to do about it. */
   advice: string;
+  /** The service works as it is. The check passes. */
+  isWarning?: true;
   /** Only present if it is safe to run unasked: it does what a worker would do. */
   fix?: () => Promise<void>;
 }

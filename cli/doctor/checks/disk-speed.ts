@@ -13,7 +13,11 @@ const measureMs = 500;
 /** The time for which the reserve of a host's disk must last. */
 const reserveSeconds = 2;
 
-/** Compares the reserve of free space with what the disk of DATA_DIR writes meanwhile. */
+/**
+ * Compares the reserve of free space with what the disk of DATA_DIR writes meanwhile. Only a
+ * warning, because many disks are faster than the default reserve allows, and agents seldom write
+ * that fast.
+ */
 export const diskSpeedCheck: Check = {
   name: 'disk speed',
   needs: ['disk'],
@@ -42,6 +46,7 @@ export function reserveProblem(bytesPerSecond: number, reserveBytes: number): Pr
     code: 'disk_reserve_small',
     message: `The disk of DATA_DIR writes ${sizeOf(neededBytes)} in ${reserveSeconds} seconds, but DISK_RESERVE_BYTES is ${sizeOf(reserveBytes)}: a sandbox may fill the disk before it is ended.`,
     advice: `Set DISK_RESERVE_BYTES to ${Math.ceil(neededBytes / giB) * giB} or more.`,
+    isWarning: true,
   };
 }
 

@@ -10,6 +10,7 @@ import { runQueue } from '../../../core/temporal/task-queues.ts';
 import type { ApiFixture } from '../../support/api-fixture.ts';
 import { doctorWith, openDoctorFixture } from '../../support/doctor-fixture.ts';
 import { type OwnTemporal, startOwnTemporal } from '../../support/own-temporal.ts';
+import { cliWith } from '../../support/run-cli.ts';
 
 let fixture: ApiFixture;
 let env: Record<string, string>;
@@ -111,7 +112,7 @@ test('reports a disk without free inodes', async () => {
   }
 });
 
-test('measures the disk, leaves no file, and names the reserve that it needs', async () => {
+test('measures the disk, leaves no file, and warns with the reserve that it needs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fast-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6g', 'tmpfs', folder]);
   try {
@@ -123,6 +124,13 @@ test('measures the disk, leaves no file, and names the reserve that it needs', a
     expect(diagnosis.about('disk_reserve_small')).toMatch(
       /writes \S+ .iB in 2 seconds, but .* Set DISK_RESERVE_BYTES to \d{10,} or more\.$/,
     );
+    expect(diagnosis.of('disk speed').state).toBe('warning');
+    const { out, err } = await cliWith(small)('doctor');
+    expect(out).toMatch(
+      /^warning +disk speed +writes .*\n.*\[disk_reserve_small\]\n +→ Set DISK_RESERVE_BYTES to \d/m,
+    );
+    // This instance has no worker.
+    expect(err).toMatch(/^Checks failed: (?!.*disk speed)/);
     expect(readdirSync(folder)).toEqual([]);
     const skipping = await doctorWith({ ...env, DATA_DIR: folder })();
     expect(skipping.of('disk speed').state).toBe('skipped');

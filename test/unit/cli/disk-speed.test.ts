@@ -9,5 +9,6 @@ test('a reserve must hold what the disk writes in two seconds, and the advice is
     code: 'disk_reserve_small',
     message: expect.stringContaining('writes 2.4 GiB in 2 seconds'),
     advice: `Set DISK_RESERVE_BYTES to ${3 * giB} or more.`,
+    isWarning: true,
   });
 });
