@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createSlotAssigner } from '../../../activities/assign-slots.ts';
 import { createIdleEvictor } from '../../../activities/evict-idle-sessions.ts';
 import type { Eviction } from '../../../systems/postgres/admission/evictable-session.ts';
 
@@ -14,28 +15,32 @@ const session = (): Eviction => ({
 
 describe('an idle session of a full host', () => {
   let idle: Eviction;
+  let others: Eviction[] = [];
   let signalled: string[] = [];
   let isAway = false;
   let at = 0;
   beforeEach(() => {
     idle = session();
+    others = [];
     signalled = [];
     isAway = false;
     at = 0;
   });
 
-  const evictor = () =>
-    createIdleEvictor({
-      admission: { findEvictableOnHosts: async () => [idle] },
-      temporal: {
-        async signalSleep(workflowId) {
-          if (isAway) throw new Error('away');
-          signalled.push(workflowId);
-        },
-      },
-      now: () => new Date(at),
-      logger: pino({ enabled: false }),
-    });
+  const admission = {
+    findEvictableOnHosts: async () => [idle, ...others],
+    assignWaiting: async () => [],
+    findUnclaimed: async () => [],
+  };
+  const temporal = {
+    async signalSleep(workflowId: string) {
+      if (isAway && workflowId === idle.workflowId) throw new Error('away');
+      signalled.push(workflowId);
+    },
+    signalSlotAssigned: async () => {},
+  };
+  const deps = { admission, temporal, now: () => new Date(at), logger: pino({ enabled: false }) };
+  const evictor = () => createIdleEvictor(deps);
 
   it('is put to sleep by one signal, and by another one after the retry delay', async () => {
     const evict = evictor();
@@ -68,5 +73,22 @@ describe('an idle session of a full host', () => {
     isAway = false;
     await evict(null);
     expect(signalled).toHaveLength(1);
+  });
+
+  it('keeps no other session from being put to sleep if its signal failed', async () => {
+    others = [session(), session()];
+    isAway = true;
+    await expect(evictor()(null)).rejects.toThrow('away');
+    expect(signalled).toEqual(others.map(({ workflowId }) => workflowId));
+  });
+
+  it('is put to sleep again at the end of each turn, and a failed signal does not fail it', async () => {
+    const slots = createSlotAssigner(deps);
+    await slots.evictAfter(idle.runId);
+    await slots.evictAfter(idle.runId);
+    expect(signalled).toEqual([idle.workflowId, idle.workflowId]);
+    isAway = true;
+    await slots.evictAfter(idle.runId);
+    expect(signalled).toHaveLength(2);
   });
 });
