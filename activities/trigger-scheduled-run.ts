@@ -50,7 +50,8 @@ async function admit(
     const code = admission.reason;
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
-    if (code === 'DISK_SHORT') throw new Error('only the API watches the disk of Postgres');
+    if (code === 'POSTGRES_DISK_SHORT')
+      throw new Error('only the API watches the disk of Postgres');
     if (code === 'INPUT_FILES_PURGED') throw new Error('a scheduled run is no retry');
     return code;
   }

@@ -62,5 +62,5 @@ export const httpLimits = {
   /** Retry-After while a restore is being reconciled. */
   restoreRetrySeconds: 5,
   /** Retry-After while the disk of Postgres is short. */
-  diskShortRetrySeconds: 30,
+  postgresDiskShortRetrySeconds: 30,
 } as const;

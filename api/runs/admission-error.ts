@@ -13,7 +13,7 @@ interface Rejection {
 /** The client's error for a rejected run, session or message. */
 export function admissionError({ reason, limit, current }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
-  if (reason === 'DISK_SHORT') return postgresDiskShort();
+  if (reason === 'POSTGRES_DISK_SHORT') return postgresDiskShort();
   if (reason === 'STORAGE_QUOTA')
     return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
@@ -30,8 +30,8 @@ export const restoreNotReconciled = () =>
   });
 
 export const postgresDiskShort = () =>
-  new ApiError('UPSTREAM_UNAVAILABLE', messages.DISK_SHORT, {
-    headers: { 'retry-after': String(limits.http.diskShortRetrySeconds) },
+  new ApiError('UPSTREAM_UNAVAILABLE', messages.POSTGRES_DISK_SHORT, {
+    headers: { 'retry-after': String(limits.http.postgresDiskShortRetrySeconds) },
   });
 
 export const storageQuotaUsedUp = ({ limit, current }: { limit: number; current: number }) =>
@@ -49,6 +49,6 @@ const messages: Record<Rejection['reason'], string> = {
     "The project's limit of open sessions is reached. End sessions that are no longer needed.",
   STORAGE_QUOTA:
     "The project's storage quota is used up. Delete runs, or ask an operator for a larger quota.",
-  DISK_SHORT: "The database's disk is almost full, so nothing new is stored. Retry later.",
+  POSTGRES_DISK_SHORT: "The database's disk is almost full, so nothing new is stored. Retry later.",
   QUEUE_FULL: "The session's message queue is full.",
 };

@@ -36,7 +36,7 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   const { workflows, ...rest } = helpers;
   return async (request, reply, { admission: wanted, files, waitSeconds = 0 }) => {
     failpoint('trigger.received');
-    const input = { ...wanted, isDiskShort: deps.postgresDisk.isShort() };
+    const input = { ...wanted, isPostgresDiskShort: deps.postgresDisk.isShort() };
     const { projectId } = input;
     const eviction = { projectId, workflows, reply, closing: helpers.closing };
     const evictAtLimit = createEvictAtLimit(deps, eviction);

@@ -53,7 +53,7 @@ export async function findOrCreateSession(
     model: flow.model,
     mcpServerNames: serverNamesOf(flow, config),
     config,
-    isDiskShort: deps.postgresDisk.isShort(),
+    isPostgresDiskShort: deps.postgresDisk.isShort(),
   });
   const run = openedOrThrow(opening, { flow, log });
   const isResumed = run.runId !== newRunId;

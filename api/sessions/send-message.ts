@@ -51,11 +51,11 @@ export async function sendMessage(
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, ...content } = message;
-  const isDiskShort = deps.postgresDisk.isShort();
+  const isPostgresDiskShort = deps.postgresDisk.isShort();
   const store = () =>
     storeMessage(
       deps,
-      { runId, messageId: deps.newId(), isDiskShort, ...content },
+      { runId, messageId: deps.newId(), isPostgresDiskShort, ...content },
       { flowId, projectId, files },
     );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });

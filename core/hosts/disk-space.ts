@@ -8,7 +8,7 @@ type DiskHealth = Pick<
 /** A host gets new work only if this multiple of its reserves is free. */
 const freeReserves = 2;
 
-export const isDiskShort = (disk: DiskHealth): boolean =>
+export const isHostDiskShort = (disk: DiskHealth): boolean =>
   disk.diskFreeBytes < freeReserves * disk.diskReserveBytes || isShortOfInodes(disk);
 
 const isShortOfInodes = ({ diskFreeInodes, diskReserveInodes }: DiskHealth): boolean =>

@@ -98,7 +98,7 @@ const runOutcomes = [
   'CONCURRENT_LIMIT',
   'MONTHLY_QUOTA',
   'UPSTREAM_UNAVAILABLE',
-  'DISK_SHORT',
+  'POSTGRES_DISK_SHORT',
 ];
 const messageOutcomes = [
   'stored',
@@ -106,7 +106,7 @@ const messageOutcomes = [
   'QUEUE_FULL',
   'RUNNER_OFFLINE',
   'CONCURRENT_LIMIT',
-  'DISK_SHORT',
+  'POSTGRES_DISK_SHORT',
 ];
 
 /** Admitted, replayed, or rejected by one of the limits. */

@@ -79,6 +79,6 @@ export const diskCheck: Check = {
     const facts = [`${sizeOf(disk.freeBytes)} of ${whole} free in ${config.dataDir}`];
     if (!isShort(disk)) return checked(facts);
     const message = `The disk of ${config.dataDir} has only ${freeSpaceOf(disk)} free.`;
-    return checked(facts, { code: 'disk_short', message, advice: freeDiskSpace });
+    return checked(facts, { code: 'data_dir_disk_short', message, advice: freeDiskSpace });
   },
 };

@@ -1,4 +1,4 @@
-import { isDiskShort } from '../../../core/hosts/disk-space.ts';
+import { isHostDiskShort } from '../../../core/hosts/disk-space.ts';
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import { hostModelAdvice } from '../../../core/hosts/host-model.ts';
 import { hostThresholds } from '../../../core/hosts/host-thresholds.ts';
@@ -116,9 +116,9 @@ function reported({ name, report }: Host): Problem[] {
       message: `The host ${name} cannot start sandboxes on ${report.runtimeSetting}: ${report.runtimeProblem}.`,
       advice: runtimeAdvice[runtimeFault],
     },
-    (isShort(disk) || isDiskShort(report)) && {
+    (isShort(disk) || isHostDiskShort(report)) && {
       code: 'host_disk_short',
-      message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free${isDiskShort(report) ? ': it gets no new runs' : ''}.`,
+      message: `The disk of the host ${name} has only ${freeSpaceOf(disk)} free${isHostDiskShort(report) ? ': it gets no new runs' : ''}.`,
       advice: freeDiskSpace,
     },
     Math.abs(clockAheadMs ?? 0) > limits.host.clockOffMaxMs && {

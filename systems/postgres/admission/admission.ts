@@ -51,7 +51,7 @@ export interface AdmitRun {
   retryOf: string | null;
   config: RunConfig;
   /** Postgres' disk is almost full, so a new run is rejected; by default it is not. */
-  isDiskShort?: boolean;
+  isPostgresDiskShort?: boolean;
 }
 
 type RejectionReason =
@@ -59,7 +59,7 @@ type RejectionReason =
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
   | 'STORAGE_QUOTA'
-  | 'DISK_SHORT'
+  | 'POSTGRES_DISK_SHORT'
   /** Retention has deleted the input files of the run to retry, and the request has none. */
   | 'INPUT_FILES_PURGED'
   /** The run may be one that a restore has lost; reconciling has not finished. */
@@ -175,7 +175,7 @@ function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): 
     idempotency_window: `${limits.idempotency.windowMs} ms`,
     merges_mcp_servers: config.mcpMode === 'merge',
     config_sealed: asBytea(sealConfig(sealer, runId, config)),
-    disk_is_short: input.isDiskShort === true,
+    postgres_disk_is_short: input.isPostgresDiskShort === true,
     host_stale_after: `${hostStaleMs} ms`,
   };
 }

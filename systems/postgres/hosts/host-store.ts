@@ -1,4 +1,4 @@
-import { isDiskShort } from '../../../core/hosts/disk-space.ts';
+import { isHostDiskShort } from '../../../core/hosts/disk-space.ts';
 import type { HostHealth } from '../../../core/hosts/host-health.ts';
 import type { HostModel } from '../../../core/hosts/host-model.ts';
 import { limits } from '../../../core/limits.ts';
@@ -67,7 +67,7 @@ async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer |
   const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;
   const known = host.known ?? null;
-  const diskShort = host.report ? isDiskShort(host.report) : false;
+  const diskShort = host.report ? isHostDiskShort(host.report) : false;
   const { rows } = await db.query<Omit<HeartbeatAnswer, 'known'> & KnownDatabase>(
     `with lease as (
        insert into host_leases as l (host_id, owner, expires_at)

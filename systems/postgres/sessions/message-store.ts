@@ -19,12 +19,12 @@ export interface NewMessage {
   clientMessageId: string | null;
   text: string;
   /** Postgres' disk is almost full, so a new message is rejected; by default it is not. */
-  isDiskShort?: boolean;
+  isPostgresDiskShort?: boolean;
 }
 
 export type MessageRejection =
   | 'QUEUE_FULL'
-  | 'DISK_SHORT'
+  | 'POSTGRES_DISK_SHORT'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'STORAGE_QUOTA';
@@ -103,7 +103,7 @@ async function storeMessage(
     limits.session.queueMax,
     `${hostStaleMs} ms`,
     isFinal !== true, // the dry run has checked it, and the message's files are stored since
-    message.isDiskShort === true,
+    message.isPostgresDiskShort === true,
   ];
   const { rows } = await db.query<StoreRow>({ name: 'store_message', text, values });
   const row = rows[0];

@@ -28,12 +28,12 @@ export interface OpenSessionRequest {
   mcpServerNames: string[];
   config: RunConfig;
   /** Postgres' disk is almost full, so a new session is rejected; by default it is not. */
-  isDiskShort?: boolean;
+  isPostgresDiskShort?: boolean;
 }
 
 /** Both numbers are null if the disk of Postgres is the limit. */
 export interface SessionRejection {
-  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'DISK_SHORT';
+  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'POSTGRES_DISK_SHORT';
   limit: number | null;
   current: number | null;
 }
@@ -79,7 +79,7 @@ interface FoundOpening {
 /** One statement, so that a session imported meanwhile is found. */
 async function findOpened(
   db: Db,
-  { flowId, projectId, sessionId, hasClientId, isDiskShort }: OpenSessionRequest,
+  { flowId, projectId, sessionId, hasClientId, isPostgresDiskShort }: OpenSessionRequest,
 ): Promise<SessionOpening | null> {
   const { rows } = await db.query<FoundOpening>(
     `select
@@ -96,7 +96,8 @@ async function findOpened(
   if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
   const { run_id: runId, isReconciling, limit, current, storageLimit, stored } = rows[0];
   if (runId !== null) return findRun(db, runId);
-  if (isDiskShort === true) return { reason: 'DISK_SHORT', limit: null, current: null };
+  if (isPostgresDiskShort === true)
+    return { reason: 'POSTGRES_DISK_SHORT', limit: null, current: null };
   if (isReconciling && hasClientId) return 'reconciling';
   if (storageLimit !== null && stored !== null)
     return { reason: 'STORAGE_QUOTA', limit: storageLimit, current: stored };

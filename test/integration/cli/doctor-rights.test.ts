@@ -103,7 +103,7 @@ test('reports a disk without free inodes', async () => {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8g,nr_inodes=1000', 'tmpfs', folder]);
   try {
     const diagnosis = await doctorWith({ ...env, DATA_DIR: folder })();
-    expect(diagnosis.about('disk_short')).toMatch(
+    expect(diagnosis.about('data_dir_disk_short')).toMatch(
       /8\.0 GiB and 999 inodes free.*RUN_RETENTION_DAYS/,
     );
   } finally {

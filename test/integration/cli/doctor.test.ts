@@ -122,7 +122,7 @@ test('reports a missing and a misconfigured gVisor, and recognizes a working one
 
 test('reports a full disk', async () => {
   const diagnosis = await doctorWith({ ...env, DATA_DIR: '/proc' })();
-  expect(diagnosis.about('disk_short')).toMatch(
+  expect(diagnosis.about('data_dir_disk_short')).toMatch(
     /\/proc has only 0\.0 MiB free.*RUN_RETENTION_DAYS/,
   );
 });

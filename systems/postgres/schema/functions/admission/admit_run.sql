@@ -16,7 +16,7 @@ declare
   supplies_files constant boolean := request ->> 'supplies_files';
   places_run constant boolean := request ->> 'places_run';
   checks_storage constant boolean := request ->> 'checks_storage';
-  disk_is_short constant boolean := request ->> 'disk_is_short';
+  postgres_disk_is_short constant boolean := request ->> 'postgres_disk_is_short';
   config_sealed constant bytea := request ->> 'config_sealed';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
@@ -55,8 +55,8 @@ begin
   end if;
 
   outcome := 'rejected';
-  if disk_is_short then
-    reason := 'DISK_SHORT';
+  if postgres_disk_is_short then
+    reason := 'POSTGRES_DISK_SHORT';
     return next;
     return;
   end if;

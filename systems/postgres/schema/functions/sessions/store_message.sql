@@ -8,7 +8,7 @@ create or replace function store_message(
   p_queue_max integer,
   p_stale_after interval,
   p_checks_storage boolean,
-  p_disk_is_short boolean
+  p_postgres_disk_is_short boolean
 )
 returns table (outcome text, message_id uuid, "position" integer, "limit" bigint, current bigint)
 language plpgsql volatile as $$
@@ -39,8 +39,8 @@ begin
     return;
   end if;
 
-  if p_disk_is_short then
-    outcome := 'DISK_SHORT';
+  if p_postgres_disk_is_short then
+    outcome := 'POSTGRES_DISK_SHORT';
     return next;
     return;
   end if;
