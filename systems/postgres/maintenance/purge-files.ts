@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
-import { purgeTogether, type Unpurged } from './purge-together.ts';
+import { purgeUnlocked, type Unpurged } from './purge-together.ts';
 
 interface FilePurge {
   of: 'run' | 'session';
@@ -45,7 +45,7 @@ export async function purgeFilesOfOldest(
   );
   let purged = 0;
   for (const { runIds } of rows)
-    purged += await purgeTogether(runIds, unpurged, (due) => removeFiles(pool, due));
+    purged += await purgeUnlocked(runIds, unpurged, (due) => removeFiles(pool, due));
   return purged;
 }
 

@@ -1,7 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 import { before } from './before-now.ts';
-import { purgeTogether, type Unpurged } from './purge-together.ts';
+import { purgeUnlocked, type Unpurged } from './purge-together.ts';
 
 /**
  * Part of the logs of the runs that ended first, and of their messages; with the last part also
@@ -16,7 +16,7 @@ export async function purgeLogs(db: Db, retentionMs: number, unpurged: Unpurged)
     [retentionMs, limits.retention.batchRuns, [...unpurged.keys()]],
   );
   const ids = rows.map(({ id }) => id);
-  return purgeTogether(
+  return purgeUnlocked(
     ids,
     unpurged,
     async (due) =>

@@ -12,7 +12,8 @@ export type RetentionStore = ReturnType<typeof createRetentionStore>;
 /**
  * Deletes data whose retention has expired, the oldest first and a bounded number per call. Apart
  * from the blobs, each returns how many rows were deleted or marked: 0 if nothing is left. Skips
- * the `unpurged` runs or blobs, and adds those that cannot be purged. Safe to repeat.
+ * the `unpurged` runs or blobs, and adds those that cannot be purged, and a batch of runs that are
+ * all locked. Safe to repeat.
  */
 export function createRetentionStore(pool: Pool) {
   return {

@@ -14,24 +14,24 @@ import { createRetention } from './retention.ts';
 export function createRetentionSteps(
   deps: Pick<ReconcilerDeps, 'jobs' | 'hostId' | 'retention' | 'retentionTimes' | 'logger'>,
 ): Step[] {
-  const { purgeRows, purgeBlobs, foldStoredBytes } = createRetention(deps);
+  const { purgeRows, rowsDueInMs, purgeBlobs, foldStoredBytes } = createRetention(deps);
 
-  function purgeStep(name: JobName, purge: () => Promise<boolean>, everyMs: number): Step {
+  function purgeStep(name: JobName, purge: () => Promise<boolean>, dueInMs: () => number): Step {
     const lease = createJobLease(deps, name, limits.reconciler.jobPollMs);
     return [
       name,
       async (signal) => {
         if (!(await lease.claim())) return;
         const isDone = await purgeAll({ lease, purge }, signal);
-        await lease.release(isDone ? everyMs : 0);
+        await lease.release(isDone ? dueInMs() : 0);
       },
     ];
   }
 
   return [
-    purgeStep('retention', purgeRows, limits.retention.everyMs),
-    purgeStep('blobs', purgeBlobs, limits.blob.gcEveryMs),
-    purgeStep('stored_bytes', foldStoredBytes, limits.retention.foldEveryMs),
+    purgeStep('retention', purgeRows, rowsDueInMs),
+    purgeStep('blobs', purgeBlobs, () => limits.blob.gcEveryMs),
+    purgeStep('stored_bytes', foldStoredBytes, () => limits.retention.foldEveryMs),
   ];
 }
 

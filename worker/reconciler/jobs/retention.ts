@@ -13,6 +13,8 @@ interface Retention {
    * none are left of the others.
    */
   purgeRows(): Promise<boolean>;
+  /** After this time `purgeRows` is due again, once none are left. Locked runs are due soon. */
+  rowsDueInMs(): number;
   /** Deletes the unreferenced ones of the next blobs. True if all blobs were checked. */
   purgeBlobs(): Promise<boolean>;
   /** Adds changes of what projects store to the sums. True if none are left. */
@@ -28,6 +30,7 @@ export function createRetention(
   const kinds = kindsOfRows(deps);
   let blobsAfter = '';
   const unpurgedBlobs: Unpurged = new Map();
+  let wereLocked = false;
 
   function logPurged(counts: Record<string, number>): void {
     const purged = Object.entries(counts).filter(([, rows]) => rows > 0);
@@ -36,7 +39,10 @@ export function createRetention(
 
   /** The next call begins with all rows again. */
   function logUnpurged(kind: string, unpurged: Unpurged): void {
-    for (const [id, err] of unpurged) logger.warn({ err, kind, id }, 'retention_failed');
+    for (const [id, err] of unpurged) {
+      if (err === 'locked') wereLocked = true;
+      else logger.warn({ err, kind, id }, 'retention_failed');
+    }
     unpurged.clear();
   }
 
@@ -46,6 +52,7 @@ export function createRetention(
       for (const kind of kinds) counts[kind.name] = await purgeKind(kind);
       logPurged(counts);
       if (kinds.some(({ isDone }) => !isDone)) return false;
+      wereLocked = false;
       const failed = kinds.flatMap(({ error }) => (error === null ? [] : [error]));
       for (const kind of kinds) {
         logUnpurged(kind.name, kind.unpurged);
@@ -54,6 +61,8 @@ export function createRetention(
       if (failed.length > 0) throw new AggregateError(failed, 'some rows were not deleted');
       return true;
     },
+
+    rowsDueInMs: () => (wereLocked ? limits.reconciler.jobPollMs : limits.retention.everyMs),
 
     async purgeBlobs() {
       const batch = await retention.removeBlobs(unreferencedTtlMs, blobsAfter, unpurgedBlobs);
@@ -70,7 +79,7 @@ export function createRetention(
 interface Kind {
   name: string;
   purgeBatch(unpurged: Unpurged): Promise<number>;
-  /** Runs that cannot be purged. They are skipped until the other rows are deleted. */
+  /** Runs that are locked or cannot be purged. They are skipped until no others are left. */
   unpurged: Unpurged;
   isDone: boolean;
   error: unknown;
