@@ -51,11 +51,13 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
     assignFor: async (runId) =>
       (await assignExcept(runId)).some((assigned) => assigned.runId === runId),
     async assign() {
-      await assignExcept(null).catch((err: unknown) => logger.warn({ err }, 'slots_not_assigned'));
+      await assignExcept(null).catch((err: unknown) =>
+        logger.warn({ err }, 'slot_assignment_failed'),
+      );
     },
     async evictAfter(idleRunId) {
       await evictIdle(idleRunId).catch((err: unknown) =>
-        logger.warn({ err, runId: idleRunId }, 'idle_sessions_not_evicted'),
+        logger.warn({ err, runId: idleRunId }, 'idle_session_eviction_failed'),
       );
     },
     async repair() {

@@ -143,7 +143,7 @@ function recordInTime(
   const { runId, attempt, delivery } = about;
   return retryUntilAborted(() => webhooks.recordAttempt(runId, attempt, { ...result, delivery }), {
     signal: AbortSignal.timeout(limits.webhook.recordTimeoutMs),
-    onFailure: (err) => logger.warn({ err, ...about }, 'webhook_result_not_stored'),
+    onFailure: (err) => logger.warn({ err, ...about }, 'webhook_result_write_failed'),
   });
 }
 

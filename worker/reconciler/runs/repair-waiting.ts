@@ -21,7 +21,7 @@ interface WaitingRepairer {
  */
 export function createWaitingRepairer({ slots, everyMs, ...deps }: RepairDeps): WaitingRepairer {
   const lease = createJobLease(deps, 'slots', everyMs);
-  const onError = (err: unknown): void => deps.logger.warn({ err }, 'waiting_runs_not_repaired');
+  const onError = (err: unknown): void => deps.logger.warn({ err }, 'waiting_runs_repair_failed');
   const runner = createCoalescingRunner({
     async step() {
       if (await lease.claim()) await slots.repair();
