@@ -5,6 +5,7 @@ import { emptyRunConfig } from '../core/runs/run-config.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { AdmissionStore, AdmitRun } from '../systems/postgres/admission/admission.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
+import type { DiskNotice } from '../systems/redis/disk-notice.ts';
 import type { ScheduledOutcome } from '../workflows/shared/activities.ts';
 
 export interface ScheduleDeps {
@@ -12,6 +13,7 @@ export interface ScheduleDeps {
   admission: Pick<AdmissionStore, 'admitRun'>;
   runs: Pick<RunStore, 'find' | 'markWorkflowStarted'>;
   temporal: { startRun: (run: Run) => Promise<'started' | 'already'> };
+  diskNotice: Pick<DiskNotice, 'isShort'>;
   /** The default of flows without a timeout. */
   runTimeoutMs: number;
   logger: Logger;
@@ -21,7 +23,7 @@ export interface ScheduleDeps {
  * Admits a run under the given id and starts its workflow. A second call finds the run admitted. If
  * the project is at its concurrency limit, this tick of the schedule is skipped. After a database
  * restore the activity is retried until the restore is reconciled, because the lost period may have
- * admitted the run.
+ * admitted the run. It is also retried while the disk of Postgres is short.
  */
 export async function triggerScheduledRun(
   deps: ScheduleDeps,
@@ -45,13 +47,14 @@ async function admit(
   const flow = await deps.flows.find(flowId);
   if (flow?.schedule == null || flow.prompt === null) return 'unscheduled';
   const { prompt, projectId } = flow;
-  const admission = await deps.admission.admitRun(scheduledRun(deps, { ...flow, prompt }, runId));
+  const isPostgresDiskShort = await deps.diskNotice.isShort();
+  const wanted = scheduledRun(deps, { ...flow, prompt }, runId);
+  const admission = await deps.admission.admitRun({ ...wanted, isPostgresDiskShort });
   if (admission.outcome === 'rejected') {
     const code = admission.reason;
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
-    if (code === 'POSTGRES_DISK_SHORT')
-      throw new Error('only the API watches the disk of Postgres');
+    if (code === 'POSTGRES_DISK_SHORT') throw new Error('the disk of Postgres is almost full');
     if (code === 'INPUT_FILES_PURGED') throw new Error('a scheduled run is no retry');
     return code;
   }

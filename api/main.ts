@@ -34,6 +34,7 @@ import { createSessionStore } from '../systems/postgres/sessions/session-store.t
 import { createApiMetrics } from '../systems/prometheus/api-metrics.ts';
 import { createAcceptedIds } from '../systems/redis/accepted-ids.ts';
 import { connectRedis, type Redis } from '../systems/redis/connect.ts';
+import { createDiskNotice } from '../systems/redis/disk-notice.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { readMemoryUse } from '../systems/redis/memory-use.ts';
 import { createNotifications } from '../systems/redis/notifications.ts';
@@ -128,7 +129,7 @@ function open() {
     modelPrices: config.modelPrices,
     hostLostMs: config.times.hostLostMs,
     logger,
-    postgresDisk: openPostgresDisk(),
+    postgresDisk: openPostgresDisk(redis),
     metrics: metrics ?? noopMetrics,
     presence: createPresence(redis, { instance }),
     // Several times within the idle timeout, so that one lost report does not end a session.
@@ -161,9 +162,10 @@ function open() {
   return { pool, temporal, redisMemory, deps, close };
 }
 
-function openPostgresDisk() {
-  const { postgresDiskDir: dir, postgresDiskReserveBytes: reserveBytes } = config;
-  return createPostgresDisk({ dir, reserveBytes, logger });
+function openPostgresDisk(redis: Redis) {
+  const { instance, postgresDiskDir: dir, postgresDiskReserveBytes: reserveBytes } = config;
+  const onShort = createDiskNotice(redis, { instance }).renew;
+  return createPostgresDisk({ dir, reserveBytes, logger, onShort });
 }
 
 function openTemporal(pool: Pool) {

@@ -13,6 +13,8 @@ interface PostgresDiskDeps {
   /** With less free space, new data is rejected. */
   reserveBytes: number;
   logger: Pick<FastifyBaseLogger, 'error' | 'info' | 'warn'>;
+  /** Called after each reading of too little free space. */
+  onShort?: () => void;
 }
 
 interface DiskSpace {
@@ -30,7 +32,8 @@ export interface PostgresDisk {
   watch(signal: AbortSignal): Promise<void>;
 }
 
-export function createPostgresDisk({ dir, reserveBytes, logger }: PostgresDiskDeps): PostgresDisk {
+export function createPostgresDisk(deps: PostgresDiskDeps): PostgresDisk {
+  const { dir, reserveBytes, logger, onShort } = deps;
   let last: DiskSpace | null = null;
   let isUnknown = false;
   const isShort = (): boolean => last !== null && last.freeBytes < reserveBytes;
@@ -47,6 +50,7 @@ export function createPostgresDisk({ dir, reserveBytes, logger }: PostgresDiskDe
       last = null;
       isUnknown = true;
     }
+    if (isShort()) onShort?.();
     if (isShort() && !wasShort) logger.error(last, 'postgres_disk_short');
     if (!isShort() && wasShort) logger.info(last, 'postgres_disk_recovered');
   }

@@ -212,6 +212,8 @@ export const limits = {
     /** With less free space on its disk, new data is rejected. */
     diskReserveBytes: 2 * giB,
     diskCheckMs: 1 * secondMs,
+    /** Many times `diskCheckMs`, so that a late reading changes nothing. */
+    diskNoticeTtlMs: 30 * secondMs,
   },
   retention: {
     /** After the end: log and files of a run, files of a session. */

@@ -75,9 +75,8 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     bounds: config.sandboxLimits,
     newId: randomUUID,
   });
-  const { capacity } = config;
   const countSandboxes = (): number => supervisor.live().length;
-  metrics?.watch({ pools: pools.all, capacity, countSandboxes });
+  metrics?.watch({ pools: pools.all, capacity: config.capacity, countSandboxes });
   const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
   const { activeOnHost } = createRunStore(heartbeatPool, sealer);
   const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
@@ -85,6 +84,7 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   return {
     fence,
     healthMonitor,
+    diskNotice: connected.diskNotice,
     common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
     supervisor,
     ...registrationOf(worker, {

@@ -13,6 +13,7 @@ import { createInteractionStore } from '../systems/postgres/runs/interaction-sto
 import { createLedgerStore } from '../systems/postgres/runs/ledger-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
 import { connectRedis } from '../systems/redis/connect.ts';
+import { createDiskNotice } from '../systems/redis/disk-notice.ts';
 import { createFrameStream } from '../systems/redis/frame-stream.ts';
 import { createNotifications } from '../systems/redis/notifications.ts';
 import { createPresence } from '../systems/redis/presence.ts';
@@ -50,6 +51,7 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
     }),
     presence: createPresence(redis, { instance }),
     notifications: createNotifications(redis, { instance, subscriber }),
+    diskNotice: createDiskNotice(redis, { instance }),
     pools,
     sandboxes: docker.sandboxes,
     projectQuotas,

@@ -20,7 +20,7 @@ import { registerSearchAttributes } from './temporal/register-search-attributes.
 import { createWebhookSender } from './webhook/send-webhook.ts';
 
 /** Loads Temporal, and builds the task workers and the reconciler. */
-export async function loadTasks(worker: WorkerContext, { common }: SupervisedHost) {
+export async function loadTasks(worker: WorkerContext, { common, diskNotice }: SupervisedHost) {
   const [{ createActivities }, { createTemporal }, runtime, { createWorker }, bundles] =
     await loadModules();
   const { hostId, pool, sealer, sandboxes, supervisor, runLogContext } = common;
@@ -39,6 +39,7 @@ export async function loadTasks(worker: WorkerContext, { common }: SupervisedHos
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
+    diskNotice,
     runTimeoutMs: times.runTimeoutMs,
     sendWebhook: createWebhookSender(config.webhook),
     ...activityObserver(telemetry),

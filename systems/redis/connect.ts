@@ -39,6 +39,24 @@ export function connectRedis({ url, tls, name, onError }: RedisConnectOptions): 
   return redis;
 }
 
+/** Opens a connection for one piece of work. Throws if Redis does not answer. */
+export async function withRedis<T>(
+  address: RedisAddress,
+  name: string,
+  work: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const redis = connectRedis({ ...address, name, onError: () => undefined });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      redis.once('ready', resolve);
+      redis.once('error', reject);
+    });
+    return await work(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
 /** Also reports a connection that closes before it is ready: the client retries that silently. */
 function reportErrors(redis: Redis, onError: (error: Error) => void): void {
   let isReported = true;

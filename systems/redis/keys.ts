@@ -20,6 +20,8 @@ export interface RedisKeys {
   streamSlots: (scope: 'key' | 'project', id: string) => string;
   /** Until when reconnects of an API key's readers are reserved. Expires then. */
   reconnects: (keyId: string) => string;
+  /** Exists while the disk of Postgres is short. Expires. */
+  postgresDiskShort: string;
   /** Channel that notifies a process of something to read in Postgres. */
   channel: (name: string) => string;
 }
@@ -37,6 +39,7 @@ export function redisKeys(instance: string): RedisKeys {
     bucket: (keyId) => `${prefix}:bucket:${keyId}`,
     streamSlots: (scope, id) => `${prefix}:stream-slots:${scope}:${id}`,
     reconnects: (keyId) => `${prefix}:reconnects:${keyId}`,
+    postgresDiskShort: `${prefix}:postgres-disk-short`,
     channel: (name) => `${prefix}:channel:${name}`,
   };
 }

@@ -1,6 +1,5 @@
-import type { RedisAddress } from './connect.ts';
+import { type RedisAddress, withRedis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { withRedis } from './short-connection.ts';
 
 const batchSize = 1_000;
 

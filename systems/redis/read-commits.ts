@@ -1,7 +1,6 @@
 import type { CommitsInRedis } from '../../core/hosts/commits-in-redis.ts';
-import type { Redis, RedisAddress } from './connect.ts';
+import { type Redis, type RedisAddress, withRedis } from './connect.ts';
 import { redisKeys } from './keys.ts';
-import { withRedis } from './short-connection.ts';
 
 const batchSize = 1_000;
 

@@ -1,15 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { triggerScheduledRun } from '../../../activities/trigger-scheduled-run.ts';
+import { createPostgresDisk } from '../../../api/postgres-disk.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createDiskNotice } from '../../../systems/redis/disk-notice.ts';
+import { redisKeys } from '../../../systems/redis/keys.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScenario } from '../../support/database-records.ts';
+import { openRedis, type RedisFixture } from '../../support/redis-fixture.ts';
 import { useDatabase } from '../../support/use-database.ts';
 
 const database = useDatabase();
+
+let ofRedis: RedisFixture;
+beforeAll(async () => {
+  ofRedis = await openRedis();
+});
+afterAll(() => ofRedis.close());
+const diskNotice = (redis = ofRedis.redis) => createDiskNotice(redis, ofRedis);
 
 const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
 
@@ -28,6 +39,7 @@ function fixture() {
         return 'started' as const;
       },
     },
+    diskNotice: diskNotice(),
     runTimeoutMs: 90_000,
     logger: pino({ enabled: false }),
   };
@@ -78,6 +90,36 @@ test('throws while a database restore is not reconciled', async () => {
   expect(await runs.find(tick.runId)).toBeNull();
   await database.pool.query('update restores set reconciled_at = db_clock()');
   expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
+});
+
+test('throws while an API finds the disk of Postgres short, and stores nothing', async () => {
+  const { deps, runs } = fixture();
+  const { flow } = await newScenario();
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const { redis } = ofRedis;
+  const { postgresDiskShort } = redisKeys(ofRedis.instance);
+  const logger = pino({ enabled: false });
+  const readDisk = (reserveBytes: number) =>
+    createPostgresDisk({ dir: '/tmp', reserveBytes, logger, onShort: diskNotice().renew }).read();
+  await readDisk(1);
+  expect(await redis.exists(postgresDiskShort)).toBe(0);
+  await readDisk(Number.MAX_SAFE_INTEGER);
+  expect(await redis.persist(postgresDiskShort)).toBe(1); // It expires, and not during this test.
+  await expect(triggerScheduledRun(deps, tick)).rejects.toThrow('almost full');
+  expect(await runs.find(tick.runId)).toBeNull();
+  await redis.del(postgresDiskShort);
+  expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
+});
+
+test('admits a run while Redis is down', async () => {
+  const { deps } = fixture();
+  const { flow } = await newScenario();
+  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const lost = await ofRedis.connect();
+  lost.disconnect();
+  diskNotice(lost).renew();
+  const unknown = { ...deps, diskNotice: diskNotice(lost) };
+  expect(await triggerScheduledRun(unknown, tick)).toEqual({ outcome: 'admitted' });
 });
 
 test('starts nothing after the schedule was removed', async () => {

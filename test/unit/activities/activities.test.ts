@@ -50,6 +50,7 @@ function activitiesWith(overrides: {
       markWorkflowStarted: unexpected,
     },
     flows: { find: unexpected },
+    diskNotice: { isShort: unexpected },
     temporal: { startRun: unexpected, signalSleep: unexpected, signalSlotAssigned: unexpected },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
