@@ -90,6 +90,19 @@ test('does not take over an attempt that has a result', async () => {
   expect(await claim({ execution: 8, unanswered: { from: 7, to: 7 } })).toEqual(numbered(2));
 });
 
+test.each([
+  ['has got a result', () => record(1)],
+  ['was taken over', () => claim({ execution: 8, unanswered: { from: 7, to: 7 } })],
+])('does not take over an attempt that %s after it was read', async (_what, meanwhile) => {
+  await claim({ execution: 7 });
+  const reserve = async () => {
+    await meanwhile();
+    return true;
+  };
+  const claimed = await claim({ execution: 9, unanswered: { from: 7, to: 7 }, reserve });
+  expect(claimed).toEqual({ unavailable: 'taken' });
+});
+
 test('claims nothing without memory for the body, and then claims the same attempt', async () => {
   const asked: unknown[] = [];
   const reserve = (isFree: boolean) => async (projectId: string, bytes: number) => {
