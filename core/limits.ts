@@ -18,6 +18,7 @@ export const limits = {
   page: {
     defaultItems: 50,
     maxItems: 200,
+    /** Results of a page of runs or sessions. */
     runsMaxBytes: 4 * miB,
     logDefaultEntries: 200,
     logMaxEntries: 1_000,

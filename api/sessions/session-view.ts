@@ -1,7 +1,7 @@
-import type { Session } from '../../core/sessions/session.ts';
+import type { ListedSession } from '../../systems/postgres/sessions/session-row.ts';
 import { runView } from '../runs/run-view.ts';
 
-export function sessionView({ run, queued, lastMessageAt }: Session, publicUrl: string) {
+export function sessionView({ run, queued, lastMessageAt }: ListedSession, publicUrl: string) {
   return {
     ...runView(run, publicUrl),
     queued,

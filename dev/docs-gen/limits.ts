@@ -73,8 +73,8 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'a shorter page',
   ],
   [
-    'Page of runs',
-    `${bytes(limits.page.runsMaxBytes)}; it ends with the run that reaches the size`,
+    'Page of runs or sessions',
+    `${bytes(limits.page.runsMaxBytes)} of results; it ends with the run or session that reaches the size`,
     'a shorter page',
   ],
   ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
@@ -20,18 +21,20 @@ const schema = {
   },
 };
 
+const config = { answerMaxBytes: limits.page.runsMaxBytes };
+
 export function listSessions(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/flows/:flowId/sessions', { schema }, async (request, reply) => {
+  app.get('/api/v1/flows/:flowId/sessions', { config, schema }, async (request, reply) => {
     const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
     const { cursor, label: labels, ...filter } = request.query;
     const limit = pageLimit(filter);
-    const after = decodeRunCursor(cursor);
-    const listQuery = { ...filter, labels, flowId, limit: limit + 1, ...(after && { after }) };
-    const found = await deps.sessions.list(listQuery);
-    const sessions = found.slice(0, limit);
-    const last = sessions.at(-1);
-    if (found.length > limit && last !== undefined) {
-      const nextQuery = { ...asQuery(request.query), limit, cursor: encodeRunCursor(last.run) };
+    const { sessions, next } = await deps.sessions.list({
+      ...{ ...filter, labels, flowId, limit },
+      maxBytes: limits.page.runsMaxBytes,
+      after: decodeRunCursor(cursor),
+    });
+    if (next !== null) {
+      const nextQuery = { ...asQuery(request.query), limit, cursor: encodeRunCursor(next) };
       linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, nextQuery);
     }
     return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };

@@ -1,4 +1,5 @@
 import type { AgentStatus, RunStatus, TriggerType } from '../../../core/runs/run.ts';
+import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Pool } from '../client/pool.ts';
 import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from './run-row.ts';
 
@@ -61,46 +62,48 @@ export async function listRuns(
     limit + 1,
     maxBytes,
   ]);
-  const runs = rows.slice(0, limit).map(toListedRun);
-  const last = runs.at(-1);
-  const isLast = last === undefined || rows[0]?.found === runs.length;
-  return { runs, next: isLast ? null : { createdAt: last.createdAt, runId: last.runId } };
+  const { page, lastBeforeNext } = cutPage(rows, limit);
+  return { runs: page.map(toListedRun), next: cursorOf(lastBeforeNext) };
 }
+
+/** The cursor of the page after this run; null if there is none. */
+export const cursorOf = (row: Pick<ListedRunRow, 'id' | 'created_at'> | undefined) =>
+  row === undefined ? null : { createdAt: row.created_at, runId: row.id };
 
 /** In the form that `label_pairs` returns. */
 export const labelPair = ([key, value]: [string, string]): string =>
   `${JSON.stringify(key)}:${JSON.stringify(value)}`;
 
-const bytesOfResult = `
-  coalesce(octet_length(result), 0) + coalesce(octet_length(structured_output), 0)`;
+/** Runs and sessions are listed latest first, and their results can be long. */
+export const latestFirst = {
+  bytes: bytesOf('result', 'structured_output'),
+  order: 'f.created_at desc, f.id desc',
+};
 
 /**
  * Planned at each call, so unused filters cost nothing. `ended_at is null` is implied for running
- * runs, and repeated so that the index applies. Sizes are added up before any result is read.
+ * runs, and repeated so that the index applies.
  */
+const foundRuns = `
+  select r.*, l.last_seq
+  from runs r join run_logs l on l.run_id = r.id
+  where r.project_id = $1
+    and r.deleted_at is null
+    and ($2::uuid is null or r.flow_id = $2)
+    and ($3::text is null or r.status = $3)
+    and ($3 is distinct from 'running' or r.ended_at is null)
+    and ($4::text is null or r.agent_status = $4)
+    and ($5::text is null or r.trigger_type = $5)
+    and ($6::text is null or r.session_id = $6)
+    and ($7::text[] is null or label_pairs(r.labels) @> $7)
+    and ($8::timestamptz is null or r.created_at >= $8)
+    and ($9::timestamptz is null or r.created_at < $9)
+    and ($10::timestamptz is null or (r.created_at, r.id) < ($10, $11::uuid))
+  order by r.created_at desc, r.id desc
+  limit $12`;
+
 const listStatement = `
   select ${listedColumns}, r.last_seq, r.found
-  from (
-    select f.*, count(*) over () as found,
-           sum(${bytesOfResult}) over (order by created_at desc, id desc) - (${bytesOfResult}) as before
-    from (
-      select r.*, l.last_seq
-      from runs r join run_logs l on l.run_id = r.id
-      where r.project_id = $1
-        and r.deleted_at is null
-        and ($2::uuid is null or r.flow_id = $2)
-        and ($3::text is null or r.status = $3)
-        and ($3 is distinct from 'running' or r.ended_at is null)
-        and ($4::text is null or r.agent_status = $4)
-        and ($5::text is null or r.trigger_type = $5)
-        and ($6::text is null or r.session_id = $6)
-        and ($7::text[] is null or label_pairs(r.labels) @> $7)
-        and ($8::timestamptz is null or r.created_at >= $8)
-        and ($9::timestamptz is null or r.created_at < $9)
-        and ($10::timestamptz is null or (r.created_at, r.id) < ($10, $11::uuid))
-      order by r.created_at desc, r.id desc
-      limit $12
-    ) f
-  ) r
-  where r.before < $13
+  from (${withBytesBefore(foundRuns, latestFirst)}) r
+  where r.bytes_before < $13
   order by r.created_at desc, r.id desc`;

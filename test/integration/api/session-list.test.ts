@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { limits } from '../../../core/limits.ts';
 import { caller } from './call.ts';
-import { idsOf, nextOf, turnPages } from './lister.ts';
+import { idsOf, nextOf, setColumn, turnPages } from './lister.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
@@ -64,4 +65,26 @@ test('sessions are filtered by status, by whether they have ended, and by labels
   expect(await found('label=team:core&label=urgent:')).toEqual([asleep.runId]);
   expect(await found('label=team:core&ended=false')).toEqual([asleep.runId]);
   expect(await found('status=running&ended=true')).toEqual([]);
+});
+
+test('ends a page early if the results of its sessions are too long, and loses none', async () => {
+  const own = await fixture.tenant();
+  const ask = caller(api, own.key);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) ids.unshift((await open(own)).runId);
+  const half = 'x'.repeat(limits.page.runsMaxBytes / 2);
+  const set = setColumn(fixture);
+  for (const runId of ids) await set(runId, 'result', half);
+  const [latest = '', earlier = ''] = ids;
+  await set(earlier, 'result', null);
+  await set(earlier, 'structured_output', JSON.stringify(half.slice(2)));
+  const first = await ask(`${sessionsOf(own)}?status=sleep&ended=false&limit=4`);
+  expect(idsOf(first)).toEqual(ids.slice(0, 2));
+  expect(nextOf(first)).toMatch(/\?status=sleep&ended=false&limit=4&cursor=/);
+  const second = await ask(nextOf(first) ?? '');
+  expect(idsOf(second)).toEqual(ids.slice(2, 4));
+  expect(await turnPages(ask, nextOf(second) ?? '')).toEqual(ids.slice(4));
+  // With one byte less, the page has not reached the size.
+  await set(latest, 'result', half.slice(1));
+  expect(idsOf(await ask(`${sessionsOf(own)}?limit=4`))).toEqual(ids.slice(0, 3));
 });
