@@ -39,7 +39,7 @@ export async function findEvictableOnHosts(db: Db, hostStaleMs: number): Promise
   });
 }
 
-/** How many of the longest-waiting runs, and of the idle sessions of each host, are read. */
+/** How many of the longest-waiting runs with the same hosts, and of each host's idle sessions. */
 const pageSize = 100;
 
 interface WaitingRun {
@@ -48,16 +48,29 @@ interface WaitingRun {
   hostIds: string[];
 }
 
+/** Runs delay only those with the same hosts, which would get the same sessions. */
 async function listWaiting(db: Db, hostStaleMs: number): Promise<WaitingRun[]> {
   const { rows } = await db.query<WaitingRun>(
-    `select r.id as "waitingRunId", array(
-       select h.id from hosts h
-       where accepts_work(h, db_clock() - $1 * interval '1 ms')
-         and (f.runner is null or f.runner = h.id) and offers_model(h, r.project_id)
-     ) as "hostIds"
-     from runs r join flows f on f.id = r.flow_id
-     where r.ended_at is null and r.waiting_since is not null and is_waiting(r)
-     order by r.waiting_since, r.id limit ${pageSize}`,
+    `with waiting as (
+       select r.id, r.project_id, r.waiting_since, f.runner
+       from runs r join flows f on f.id = r.flow_id
+       where r.ended_at is null and r.waiting_since is not null and is_waiting(r)
+     ),
+     offers as (
+       select *, min(project_id) over (partition by host_ids) as kind
+       from (select distinct project_id from waiting) p cross join lateral (
+         select array_agg(h.id order by h.id) as host_ids from hosts h
+         where accepts_work(h, db_clock() - $1 * interval '1 ms') and offers_model(h, p.project_id)
+       ) offering
+     ),
+     ranked as (
+       select *, row_number() over (partition by kind, runner order by waiting_since, id) as nth
+       from waiting join offers using (project_id)
+       where runner = any (host_ids) or runner is null and host_ids is not null
+     )
+     select id as "waitingRunId",
+       case when runner is null then host_ids else array[runner] end as "hostIds"
+     from ranked where nth <= ${pageSize} order by waiting_since, id`,
     [hostStaleMs],
   );
   return rows;

@@ -1,29 +1,23 @@
 // All projects wait while free slots are assigned. So an assignment reads the queue once, however
-// many slots it assigns.
+// many slots it assigns. An eviction reads the queue as well.
 
 import { beforeEach, expect, test } from 'vitest';
+import { findEvictableOnHosts } from '../../../../systems/postgres/admission/evictable-session.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScenario } from '../../../support/database-records.ts';
 import { useDatabase } from '../../../support/use-database.ts';
+import { countingPool } from './counting-pool.ts';
+import { queueRuns } from './queue-runs.ts';
 
 const database = useDatabase();
 beforeEach(() => database.pool.query('truncate runs, hosts, project_turns cascade'));
 
 /** Ten projects with this many waiting runs together. */
-async function queueRuns(count: number): Promise<void> {
+async function queueInTenProjects(count: number): Promise<void> {
   for (let project = 0; project < 10; project += 1) {
-    const { projectId, flow } = await createScenario(database.pool, testSealer);
-    await database.pool.query(
-      `insert into runs (
-         id, flow_id, project_id, trigger_type, prompt, key_name, key_created_by, timeout_seconds,
-         workflow_id, waiting_since
-       )
-       select gen_random_uuid(), $1, $2, 'api', '', 'ci', 'ana', 60, gen_random_uuid(),
-         db_clock() + n * interval '1 ms'
-       from generate_series(1, $3::integer) n`,
-      [flow.flowId, projectId, count / 10],
-    );
+    const { flow } = await createScenario(database.pool, testSealer);
+    await queueRuns(database.pool, flow, count / 10);
   }
 }
 
@@ -56,16 +50,32 @@ async function assign(slots: number): Promise<{ assigned: number; blocks: number
 }
 
 test('assigns a hundred slots to five hundred waiting runs with few reads', async () => {
-  await queueRuns(500);
+  await queueInTenProjects(500);
   const { assigned, blocks } = await assign(100);
   expect(assigned).toBe(100);
   expect(blocks).toBeLessThan(6_000);
 });
 
 test('assigns further slots without reading the queue again', async () => {
-  await queueRuns(2_000);
+  await queueInTenProjects(2_000);
   const few = await assign(2);
   const many = await assign(42);
   expect([few.assigned, many.assigned]).toEqual([2, 40]);
   expect((many.blocks - few.blocks) / 38).toBeLessThan(100);
+});
+
+test('looks for the hosts of two thousand waiting runs once per project', async () => {
+  await queueInTenProjects(2_000);
+  await createHostStore(database.pool).renew({
+    hostId: 'h',
+    name: 'h',
+    capacity: 0,
+    model: 'offline',
+  });
+  await database.pool.query('analyze runs, flows'); // the plan depends on the statistics
+  const { counted, pool } = countingPool(database.pool);
+  await findEvictableOnHosts(pool, 30_000); // the first call also reads the catalog
+  counted.blocks = 0;
+  await findEvictableOnHosts(pool, 30_000);
+  expect(counted.blocks).toBeLessThan(1_000);
 });

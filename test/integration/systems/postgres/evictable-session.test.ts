@@ -10,6 +10,8 @@ import { createAdmission } from '../../../../systems/postgres/admission/admissio
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { createScenario } from '../../../support/database-records.ts';
+import { queueRuns } from './queue-runs.ts';
 import { storeMessage } from './session-turns.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
@@ -168,6 +170,29 @@ test('a run bound to a host without idle sessions does not block other runs', as
   const bound = await scenario.run({ flowId: flow.flowId });
   expect(await evictableFor(await scenario.run())).toBe(idle.runId);
   expect(await evictableFor(bound)).toBeNull();
+});
+
+test('101 runs bound to a busy host do not block other runs', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  const flow = await createFlowStore(database.pool, testSealer).create({
+    projectId: scenario.projectId,
+    name: 'Bound',
+    runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
+  });
+  await queueRuns(database.pool, flow, 101);
+  expect(await evictableFor(await scenario.run())).toBe(idle.runId);
+});
+
+test('101 runs that no host has a model for do not block other runs', async () => {
+  await workingSession();
+  const idle = await idleSession(10);
+  for (const hostId of ['h-1', 'h-2'])
+    await hosts().renew({ hostId, name: hostId, capacity: 1, model: 'none' });
+  await queueRuns(database.pool, scenario.flow, 101);
+  const model = { apiKey: 'sk-own', baseUrl: 'https://model.example' };
+  const withKey = await createScenario(database.pool, testSealer, { project: { model } });
+  expect(await evictableFor(await withKey.run())).toBe(idle.runId);
 });
 
 test('a slot on a draining or stale host is not offered', async () => {
