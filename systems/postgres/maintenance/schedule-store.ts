@@ -16,7 +16,8 @@ export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
 export function createScheduleStore(pool: Pool) {
   return {
-    unsynced: () => unsynced(pool),
+    /** A page of schedules to sync: those after the flow `after` come first, then the others. */
+    unsynced: (after?: string) => unsynced(pool, after),
     /** Marks all schedules as not synced. */
     resyncAll: () => resyncAll(pool),
     /** A flow that was changed since it was read remains unsynced. */
@@ -26,7 +27,7 @@ export function createScheduleStore(pool: Pool) {
 
 const atOnce = 100;
 
-async function unsynced(db: Db): Promise<UnsyncedSchedule[]> {
+async function unsynced(db: Db, after: string | undefined): Promise<UnsyncedSchedule[]> {
   const { rows } = await db.query<UnsyncedSchedule>(
     `select id as "flowId", version,
             case when schedule_cron is not null
@@ -35,8 +36,9 @@ async function unsynced(db: Db): Promise<UnsyncedSchedule[]> {
      from flows
      where (schedule_cron is not null or schedule_synced_version is not null)
        and schedule_synced_version is distinct from version
-     order by updated_at
+     order by id <= $1::uuid, id
      limit ${atOnce}`,
+    [after],
   );
   return rows;
 }

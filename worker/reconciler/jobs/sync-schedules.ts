@@ -6,12 +6,14 @@ import { stepDeadline } from '../step-deadline.ts';
 
 /**
  * Applies every new, changed or removed schedule to Temporal, and all of them periodically, in case
- * Temporal has lost some. Safe to repeat.
+ * Temporal has lost some. Safe to repeat. The next pass continues after the last schedule, so that
+ * those whose sync fails do not delay the others.
  */
 export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   const { schedulesEveryMs, jobPollMs } = limits.reconciler;
   const lease = createJobLease(deps, 'schedules');
   let claimAt = 0;
+  let after: string | undefined;
 
   /** Once per period over all workers. */
   async function resyncAll(): Promise<void> {
@@ -39,8 +41,9 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
       claimAt = now + jobPollMs;
     }
     const deadline = stepDeadline();
-    for (const unsynced of await deps.schedules.unsynced()) {
+    for (const unsynced of await deps.schedules.unsynced(after)) {
       if (deadline.isOver()) return;
+      after = unsynced.flowId;
       await sync(unsynced);
     }
   };

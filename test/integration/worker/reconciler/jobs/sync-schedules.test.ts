@@ -84,3 +84,27 @@ test('a change during a sync is synced too', async () => {
     `unschedule ${flow.flowId}`,
   ]);
 });
+
+test('continues after a page of schedules that cannot be synced, and returns to them', async () => {
+  const { flowId: copied } = await newFlow();
+  const { rows } = await database.pool.query<{ id: string }>(
+    `insert into flows (id, project_id, name, prompt, memory_bytes, cpus, schedule_cron,
+       schedule_timezone, updated_at)
+     select lpad(n::text, 32, '0')::uuid, project_id, name, prompt, memory_bytes, cpus,
+       schedule_cron, schedule_timezone, db_clock() - interval '1 hour'
+     from flows, generate_series(1, 100) n where id = $1 returning id`,
+    [copied],
+  );
+  const failing = new Set(rows.map(({ id }) => id));
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    if (failing.has(flowId)) throw new Error('away');
+    return ensureSchedule(flowId, schedule);
+  };
+  const good = await newFlow();
+  for (let pass = 0; pass < 4; pass += 1) await fixture.reconciler.pass();
+  expect(callsFor(good)).toHaveLength(1);
+  fixture.deps.temporal.ensureSchedule = ensureSchedule;
+  for (let pass = 0; pass < 4; pass += 1) await fixture.reconciler.pass();
+  expect(fixture.calls.filter((line) => failing.has(line.split(' ')[1] ?? ''))).toHaveLength(100);
+});
