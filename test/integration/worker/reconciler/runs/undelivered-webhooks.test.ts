@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
 import { claimNext } from '../../../../support/claim-next.ts';
 import { testSealer } from '../../../../support/database.ts';
@@ -92,6 +92,44 @@ describe('many pending webhooks', () => {
     const passes = ids.length / limits.reconciler.webhooksPerPass;
     for (let pass = 1; pass <= passes; pass += 1) await fixture.reconciler.pass();
     expect(fixture.calls).toEqual([`webhook ${runId} from 1`]);
+  });
+
+  it('of more projects than a pass takes delay none of the others for longer than one pass', async () => {
+    const ids = new Map<string, string>();
+    for (let made = 0; made <= limits.reconciler.webhooksPerPass; made += 1) {
+      const each = await createScenario(database.pool, testSealer);
+      const [runId = ''] = await endedWithWebhooks(database.pool, each, 1);
+      await database.pool.query(`update runs set workflow_id = $1 where id = $1::text::uuid`, [
+        runId,
+      ]);
+      fixture.workflows.set(runId, 'running');
+      ids.set(each.projectId, runId);
+    }
+    const last = ids.get([...ids.keys()].toSorted().at(-1) ?? '') ?? '';
+    fixture.workflows.set(last, 'closed');
+    await fixture.reconciler.pass();
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([`webhook ${last} from 1`]);
+  });
+
+  it('are taken first by the next pass if there was no time for them', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ids = await hanging(40);
+    const described: string[] = [];
+    fixture.deps.temporal.describe = async (workflowId) => {
+      described.push(workflowId);
+      vi.advanceTimersByTime(limits.reconciler.stepMaxMs / 4);
+      return 'running';
+    };
+    for (let pass = 0; pass < 3; pass += 1) await fixture.reconciler.pass();
+    const { rows } = await database.pool.query<{ workflowId: string }>(
+      'select workflow_id as "workflowId" from runs where id = any($1) order by ended_at',
+      [ids],
+    );
+    const first = rows.slice(0, described.length).map(({ workflowId }) => workflowId);
+    expect(described.length).toBeLessThan(ids.length);
+    expect(described.toSorted()).toEqual(first.toSorted());
   });
 });
 
