@@ -35,8 +35,8 @@ let compiled: Promise<string> | null = null;
 
 /**
  * Returns a folder with the programs of the service bundled to JavaScript. It is built once per
- * version of the sources, because tests start its processes hundreds of times and most of each start
- * was resolving and compiling 2 000 modules.
+ * version of the sources. Tests start its processes hundreds of times, and most of each start was
+ * resolving and compiling 2 000 modules.
  */
 export const compiledService = (): Promise<string> => (compiled ??= ensure());
 
