@@ -20,7 +20,7 @@ const bounds = {
   maxBytes: large.length,
   ownerMaxBytes: large.length,
   waitersMaxBytes: large.length,
-  waitMs: 300,
+  waitMs: 3_000,
 };
 
 async function startServer() {
