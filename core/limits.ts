@@ -20,6 +20,8 @@ export const limits = {
     maxItems: 200,
     /** Results of a page of runs or sessions. */
     runsMaxBytes: 4 * miB,
+    /** Prompts and instructions of a page of flows. */
+    flowsMaxBytes: 4 * miB,
     logDefaultEntries: 200,
     logMaxEntries: 1_000,
     logMaxBytes: 4 * miB,

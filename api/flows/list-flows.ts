@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
 import { type App, projectOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readPage } from '../http/pagination.ts';
@@ -16,11 +17,14 @@ const schema = {
   response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 429, 500, 503) },
 };
 
+const maxBytes = limits.page.flowsMaxBytes;
+const config = { answerMaxBytes: maxBytes };
+
 export function listFlows(app: App, deps: ApiDeps): void {
-  app.get(path, { schema }, async (request, reply) => {
+  app.get(path, { config, schema }, async (request, reply) => {
     const url = `${deps.publicUrl}${path}`;
     const { flows } = await readPage(reply, { url, query: request.query }, (range) =>
-      deps.flows.listByProject(projectOf(request), range),
+      deps.flows.listByProject(projectOf(request), { ...range, maxBytes }),
     );
     return { data: flows.map(flowView) };
   });

@@ -23,6 +23,7 @@ import { flowOfProjectParams, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/flows`;
 const bodyLimit = limits.http.mediumBodyMaxBytes;
+const maxBytes = limits.page.flowsMaxBytes;
 const plain = { hide: true, querystring: noQuery };
 
 /** Values of `env` and `mcpServers` are write-only: answers contain their names. */
@@ -32,7 +33,7 @@ export function flows(app: App, deps: ApiDeps): void {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/flows`;
     const page = await readPage(reply, { url, query: request.query }, (range) =>
-      deps.flows.listByProject(projectId, range),
+      deps.flows.listByProject(projectId, { ...range, maxBytes }),
     );
     return { data: page.flows.map(flowView) };
   });

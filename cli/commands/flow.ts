@@ -66,9 +66,10 @@ type Flow = Awaited<ReturnType<Flows['create']>>;
 /** Reads all pages. */
 async function allFlows(flows: Flows, project: string): Promise<Flow[]> {
   const all: Flow[] = [];
+  const { maxItems: limit, flowsMaxBytes: maxBytes } = limits.page;
   for (let after: string | null = ''; after !== null; ) {
     const from = after === '' ? {} : { after };
-    const page = await flows.listByProject(project, { limit: limits.page.maxItems, ...from });
+    const page = await flows.listByProject(project, { limit, maxBytes, ...from });
     all.push(...page.flows);
     after = page.next;
   }

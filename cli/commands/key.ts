@@ -47,7 +47,7 @@ function create({ withStores }: CliDeps): Command {
         if (options.json) return printRecord({ key, ...record }, options);
         write(key);
         note(`Key ${record.keyId} of project ${project}. It is not shown again: store it now.`);
-        const { flows: found } = await flows.listByProject(project, { limit: 1 });
+        const { flows: found } = await flows.listByProject(project, { limit: 1, maxBytes: 1 });
         note(exampleRequest({ publicUrl, key, flowId: found[0]?.flowId }));
       }),
     );

@@ -77,6 +77,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${bytes(limits.page.runsMaxBytes)} of results; it ends with the run or session that reaches the size`,
     'a shorter page',
   ],
+  [
+    'Page of flows',
+    `${bytes(limits.page.flowsMaxBytes)} of prompts and instructions; it ends with the flow that reaches the size`,
+    'a shorter page',
+  ],
   ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],
   [
     'Open streams',

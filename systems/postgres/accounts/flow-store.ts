@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { defaultFlow, type Flow, type FlowSecrets } from '../../../core/flows/flow.ts';
 import type { Sealer } from '../admission/seal.ts';
+import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
@@ -30,6 +31,8 @@ export type FlowDecision = (before: { flow: Flow; secrets: FlowSecrets }) => Par
 
 interface FlowPageQuery {
   limit: number;
+  /** A page ends with the flow whose prompt and instructions reach this size. */
+  maxBytes: number;
   /** A page's `next`. */
   after?: string;
 }
@@ -140,18 +143,28 @@ export async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
 }
 
 async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promise<FlowPage> {
-  const { rows } = await db.query<FlowRow>(
-    `select ${flowColumns} from flows
-     where project_id = $1
-       and ($2::uuid is null
-            or (created_at, id) > (select f.created_at, f.id from flows f where f.id = $2))
-     order by created_at, id
-     limit $3`,
-    [projectId, query.after ?? null, query.limit + 1],
-  );
-  const flows = rows.slice(0, query.limit).map(toFlow);
-  return { flows, next: rows.length > query.limit ? (flows.at(-1)?.flowId ?? null) : null };
+  const { limit, maxBytes, after } = query;
+  const values = [projectId, after ?? null, limit + 1, maxBytes];
+  const { rows } = await db.query<FlowRow & { found: number }>(listStatement, values);
+  const { page, lastBeforeNext } = cutPage(rows, limit);
+  return { flows: page.map(toFlow), next: lastBeforeNext?.id ?? null };
 }
+
+const foundFlows = `
+  select * from flows
+  where project_id = $1
+    and ($2::uuid is null
+         or (created_at, id) > (select f.created_at, f.id from flows f where f.id = $2))
+  order by created_at, id
+  limit $3`;
+
+const oldestFirst = { bytes: bytesOf('prompt', 'instructions'), order: 'f.created_at, f.id' };
+
+const listStatement = `
+  select ${flowColumns}, found
+  from (${withBytesBefore(foundFlows, oldestFirst)}) f
+  where bytes_before < $4
+  order by created_at, id`;
 
 export async function readFlowSecrets(
   db: Db,

@@ -34,7 +34,7 @@ function config(fields: object): string[] {
 async function decided(): Promise<unknown> {
   const { projectId } = tenant;
   return {
-    flows: await fixture.stores.flows.listByProject(projectId, { limit: 200 }),
+    flows: await fixture.stores.flows.listByProject(projectId, { limit: 200, maxBytes: 1_000_000 }),
     projects: await fixture.stores.projects.list(),
     keys: (await fixture.stores.keys.page(projectId, { limit: 200 })).keys.map(
       ({ keyId }) => keyId,

@@ -81,8 +81,10 @@ test('a list has each flow of a project once, oldest first, page by page', async
   for (let n = 0; n < 4; n += 1) {
     await flows().create({ projectId: scenario.projectId, name: `F${n}` });
   }
-  const list = (limit: number, after?: string) =>
-    flows().listByProject(scenario.projectId, after === undefined ? { limit } : { limit, after });
+  const list = (limit: number, after?: string) => {
+    const query = { limit, maxBytes: 1_000_000, ...(after === undefined ? {} : { after }) };
+    return flows().listByProject(scenario.projectId, query);
+  };
   const all = await list(5);
   expect(all.flows[0]).toEqual(scenario.flow);
   expect(all.flows).toHaveLength(5);
