@@ -41,9 +41,11 @@ export const initialAgentState: AgentState = {
 };
 
 /** Nothing in progress, and nothing that will start on its own. */
-export function isIdle({ isDone, isInTurn, backgroundTasks }: AgentState): boolean {
-  return isDone && !isInTurn && backgroundTasks === 0;
-}
+export const isIdle = (state: AgentState): boolean => state.isDone && !isBusy(state);
+
+/** In a turn, or with a background task that starts one at its end, with or without a message. */
+export const isBusy = ({ isInTurn, backgroundTasks }: AgentState): boolean =>
+  isInTurn || backgroundTasks > 0;
 
 interface StateChange {
   /** The same object if nothing changed. */

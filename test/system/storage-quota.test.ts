@@ -1,14 +1,16 @@
 // A project whose storage quota is used up while its agents work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openConversation } from '../support/conversation.ts';
+import { type Conversation, openConversation } from '../support/conversation.ts';
 import { script } from '../support/prompts.ts';
-import { untilWorking } from '../support/run-states.ts';
+import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
+
+const longMs = 600_000;
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ env: { SESSION_PAUSE_AFTER_MS: String(longMs) } });
 }, 240_000);
 afterAll(() => service?.stop());
 
@@ -41,10 +43,10 @@ describe('a project at its storage quota', patiently, () => {
     const idle = await openConversation(service);
     await idle.say(script([{ shell: 'head -c 100K /dev/urandom > file' }]));
     const flood = 'for i in $(seq 1 3000); do echo line-$i; done';
-    const prompt = script([{ shell: flood }, { say: 'last words' }, { sleepMs: 600_000 }]);
+    const prompt = script([{ shell: flood }, { say: 'last words' }, { sleepMs: longMs }]);
     const run = await service.trigger({ prompt });
     const chat = await openConversation(service);
-    const messageId = await chat.send(script([{ say: 'begun' }, { sleepMs: 600_000 }]));
+    const messageId = await chat.send(script([{ say: 'begun' }, { sleepMs: longMs }]));
     await untilWorking(service, run);
     await untilWorking(service, chat);
     await expect
@@ -68,22 +70,35 @@ describe('a project at its storage quota', patiently, () => {
     expect((await idle.say(script([{ say: 'again' }]))).texts).toEqual(['again']);
   });
 
+  it('has a session ended whose agent works without a message', async () => {
+    await setQuota(null);
+    const later = (sleepMs: number, steps: object[]) =>
+      script([{ background: { sleepMs, steps } }, { say: 'begun' }]);
+    const task = await openConversation(service);
+    await task.say(later(longMs, []));
+    const unprompted = await openConversation(service);
+    await unprompted.say(later(1_000, [{ sleepMs: longMs }]));
+    await untilWorking(service, unprompted);
+    await setQuota(1);
+    for (const { runId } of [task, unprompted])
+      expect((await service.untilEnded(runId)).error).toContain('disk_full');
+    await Promise.all([task.closed, unprompted.closed]);
+  });
+
   it('stores no more than one further content for many downloads of a file that changes', async () => {
     await setQuota(null);
-    const rewrite = 'while :; do truncate -s 4M f; head -c 16 /dev/urandom >> f; sleep 0.05; done';
-    const run = await service.trigger({ prompt: script([{ shell: rewrite }]) });
-    await untilWorking(service, run);
+    const chat = await openChanging('4M');
     const before = await storedBytes();
-    await setQuota(before + 8 * miB);
-    const download = () => service.call('GET', `/runs/${run.runId}/files/f`);
+    const limit = before + 8 * miB;
+    await setQuota(limit);
+    const download = () => service.call('GET', `/runs/${chat.runId}/files/f`);
     const answers: { status: number; body: unknown }[] = [];
     while (!answers.some(({ status }) => status === 400) && answers.length < 200)
       answers.push(...(await Promise.all([1, 2, 3, 4].map(download))));
     const rejected = answers.find(({ status }) => status === 400);
-    const limit = before + 8 * miB;
     expect(rejected?.body).toMatchObject({ error: { code: 'VALIDATION_ERROR', limit } });
     expect(await storedBytes()).toBeLessThan(limit + 5 * miB);
-    await service.untilEnded(run.runId);
+    await endSession(service, chat);
   });
 
   it('has everything counted that its runs have stored', async () => {
@@ -92,6 +107,21 @@ describe('a project at its storage quota', patiently, () => {
     expect((await service.database.pool.query(unowned)).rowCount).toBe(0);
   });
 });
+
+/** An idle session whose file `f` changes, and was stored. */
+async function openChanging(size: string): Promise<Conversation> {
+  const chat = await openConversation(service);
+  const change = `head -c ${size} /dev/zero > g; head -c 16 /dev/urandom >> g; mv g f`;
+  const forever = `setsid sh -c 'while :; do ${change}; sleep 0.05; done' > /dev/null 2>&1 &`;
+  await chat.say(script([{ shell: forever }]));
+  await expect.poll(() => pathsOf(chat), { timeout: 60_000 }).toContain('f');
+  return chat;
+}
+
+async function pathsOf({ runId }: Conversation): Promise<string[]> {
+  const files = await service.call<{ path: string }[]>('GET', `/runs/${runId}/files`);
+  return files.data.map(({ path }) => path);
+}
 
 async function framesOf(runId: string): Promise<{ seq: number; data: string }[]> {
   const text = 'select seq, data from frames where run_id = $1 order by seq';

@@ -4,6 +4,7 @@
 // Only the end changes anything outside. A sandbox that is lost to another host, or left at
 // shutdown, keeps running.
 
+import { isBusy } from '../../core/agent/agent-state.ts';
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { once } from '../../lib/once.ts';
 import type { SandboxLease } from '../../systems/postgres/log/lease.ts';
@@ -78,7 +79,8 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   const endForStorage = once(() => terminateFor('storage_quota_exceeded'));
   lease.onOverQuota(() => {
     // An idle session stores nothing, and its next message is rejected.
-    if (session === null || session.turns.current() !== null) endForStorage();
+    const isIdle = session?.turns.current() === null && !isBusy(context.turns.agentState());
+    if (!isIdle) endForStorage();
   });
   void pollAnswers(context, ownership.retry);
   const onLost = (): void => ownership.release('the lease is lost');

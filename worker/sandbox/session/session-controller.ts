@@ -1,3 +1,4 @@
+import { isBusy } from '../../../core/agent/agent-state.ts';
 import { sessionChannel } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { RunEnd } from '../../../core/runs/end-cause.ts';
@@ -102,8 +103,7 @@ function createPauser(
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
   // A background task starts another turn shortly after its end, and a paused agent could not.
   const mayPause = (): boolean => {
-    const { isInTurn, backgroundTasks } = turns.agentState();
-    if (session.turns.current() !== null || isInTurn || backgroundTasks > 0) return false;
+    if (session.turns.current() !== null || isBusy(turns.agentState())) return false;
     const since = turns.idleSince() ?? 0;
     return performance.now() - since >= afterMs;
   };
