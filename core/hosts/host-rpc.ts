@@ -21,8 +21,11 @@ export interface HostCalls {
       /** The host does not have this sandbox, or it has ended. */
       | { outcome: 'gone' };
   };
-  /** Stores the whole working directory and its file list. */
-  store_files: { payload: Record<string, never>; result: { outcome: 'stored' | 'gone' } };
+  /** Stores the whole working directory and its file list, unless the storage quota is used up. */
+  store_files: {
+    payload: Record<string, never>;
+    result: { outcome: 'stored' | 'over_quota' | 'gone' };
+  };
   /**
    * Writes files into a working directory: all of them, or none if a conflict is found in advance.
    */

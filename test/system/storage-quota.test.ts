@@ -101,6 +101,16 @@ describe('a project at its storage quota', patiently, () => {
     await endSession(service, chat);
   });
 
+  it('stores nothing further when the files of a session are listed', async () => {
+    await setQuota(null);
+    const chat = await openChanging('1M');
+    await setQuota(1);
+    const before = await storedBytes();
+    for (let count = 0; count < 5; count += 1) expect(await pathsOf(chat)).toContain('f');
+    expect(await storedBytes()).toBeLessThan(before + miB);
+    await endSession(service, chat);
+  });
+
   it('has everything counted that its runs have stored', async () => {
     expect(await storedBytes()).toBe(await bytesInPostgres());
     const unowned = 'select from blobs where project_id is null';

@@ -15,7 +15,10 @@ import { type UnwritableFile, type Written, writeFiles } from './write-files.ts'
 /** Operations on the files of a sandbox whose agent may be working in them. */
 export interface SandboxFiles {
   store(runId: string, path: string): Promise<HostCallResult<'store_file'>>;
-  /** At the signal it stops between two files; the files stored before remain. */
+  /**
+   * Stores nothing if the storage quota of the project is used up. At the signal it stops between
+   * two files; the files stored before remain.
+   */
   storeAll(runId: string, signal: AbortSignal): Promise<HostCallResult<'store_files'>>;
   write(
     runId: string,
@@ -42,27 +45,29 @@ export function createSandboxFiles(
   const snapshot = (ref: SnapshotRef, options: { hashes?: HashCache; signal?: AbortSignal } = {}) =>
     snapshotWorkspace(deps, { ref, root: rootOf(ref), ...options });
 
-  /** With its conversation, because its next sandbox starts with both. */
-  async function storeSession(
+  /** Lists of a directory that changes exceed the quota by one snapshot at most. */
+  async function storeWithinQuota(
     runId: string,
-    save: () => Promise<void>,
+    store: (lease: SandboxLease) => Promise<unknown>,
   ): Promise<HostCallResult<'store_files'>> {
-    if (liveLease(runId) === null) return { outcome: 'gone' };
-    await save();
+    const lease = liveLease(runId);
+    if (lease === null) return { outcome: 'gone' };
+    if ((await deps.projects.usedUpQuota({ runId })) !== null) return { outcome: 'over_quota' };
+    await store(lease);
     return { outcome: 'stored' };
   }
 
   return {
     async storeAll(runId, signal) {
       const session = sandboxes.findByRun(runId)?.session ?? null;
-      if (session !== null) return storeSession(runId, () => session.save(signal));
-      return deps.withFilesLock(runId, async () => {
-        const lease = liveLease(runId);
-        if (lease === null) return { outcome: 'gone' };
-        const hashes = sandboxes.findByRun(runId)?.hashes;
-        await snapshot(lease, { ...(hashes && { hashes }), signal });
-        return { outcome: 'stored' };
-      });
+      // With its conversation, because its next sandbox starts with both.
+      if (session !== null) return storeWithinQuota(runId, () => session.save(signal));
+      return deps.withFilesLock(runId, () =>
+        storeWithinQuota(runId, (lease) => {
+          const hashes = sandboxes.findByRun(runId)?.hashes;
+          return snapshot(lease, { ...(hashes && { hashes }), signal });
+        }),
+      );
     },
     writePendingFiles: (lease, messageId) =>
       mutex.runExclusive(`write/${lease.runId}`, () => writePendingFiles(deps, lease, messageId)),

@@ -54,19 +54,35 @@ test('pending files are written once, and those that cannot be written are retur
   expect(await files.writePendingFiles(session, randomUUID())).toEqual([]);
 });
 
-test('the files of a session are stored with its conversation', async () => {
-  const stored: string[] = [];
-  const sandbox = {
-    ...{ isLive: () => true, lease: session },
-    session: { save: async () => void stored.push(ref.runId) },
-  };
+/** Files of a sandbox whose saves are listed. */
+function savedFiles({ isOverQuota, isSession }: { isOverQuota: boolean; isSession: boolean }) {
+  const saved: string[] = [];
+  const save = async () => void saved.push(ref.runId);
+  const sandbox = { isLive: () => true, lease: session, session: isSession ? { save } : null };
+  const usedUpQuota = async () => (isOverQuota ? { limit: 1, current: 1 } : null);
+  const withFilesLock = <T>(_runId: string, work: () => Promise<T>) => work();
   // the only members that are used
   const sandboxes = { findByRun: () => sandbox as unknown as SupervisedSandbox };
-  const files = createSandboxFiles({} as SandboxDeps, sandboxes, createKeyedMutex());
+  const deps = { projects: { usedUpQuota }, withFilesLock } as unknown as SandboxDeps;
+  return { saved, files: createSandboxFiles(deps, sandboxes, createKeyedMutex()) };
+}
+
+test('the files of a session are stored with its conversation', async () => {
+  const { files, saved } = savedFiles({ isOverQuota: false, isSession: true });
   const { signal } = new AbortController();
   expect(await files.storeAll(ref.runId, signal)).toEqual({ outcome: 'stored' });
-  expect(stored).toEqual([ref.runId]);
+  expect(saved).toEqual([ref.runId]);
 });
+
+test.each([true, false])(
+  'a list stores nothing over the quota (session: %s)',
+  async (isSession) => {
+    const { files, saved } = savedFiles({ isOverQuota: true, isSession });
+    const { signal } = new AbortController();
+    expect(await files.storeAll(ref.runId, signal)).toEqual({ outcome: 'over_quota' });
+    expect(saved).toEqual([]);
+  },
+);
 
 test('a host that has lost its lease does not retry forever', async () => {
   const lost = await pendingFiles(['a'], { isHeld: false });
