@@ -45,8 +45,10 @@ test('sandboxes whose quotas are used up end with disk_full', async () => {
   expect(calls).toEqual(['assigned to empty folders', 'assigned to empty folders']);
   const ends = await Promise.all([follow(supervisor, full), follow(supervisor, crowded)]);
   expect(ends.map(({ cause }) => cause)).toEqual(['disk_full', 'disk_full']);
-  expect(fixture.logged.join('')).toContain('the working directory is over its limit');
-  expect(fixture.logged.join('')).toContain('the working directory holds too many files');
+  const linesOf = ({ runId }: { runId: string }): string =>
+    fixture.logged.filter((line) => line.includes(runId)).join('');
+  expect(linesOf(full)).toContain('the working directory is over its limit');
+  expect(linesOf(crowded)).toContain('the working directory holds too many files');
   await supervisor.remove(full, { keepFolders: false });
   expect(calls.slice(2)).toEqual(['released before the removal']);
   expect(existsSync(foldersOf(fixture.dataDir, full).root)).toBe(false);
