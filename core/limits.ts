@@ -53,6 +53,9 @@ export const limits = {
     /** The highest storage quota that an operator can set. */
     storageMaxBytes: 1024 ** 2 * giB,
     storageDefaultBytes: 50 * giB,
+    /** The defaults of the other limits, as in the table of projects. */
+    concurrentRunsDefault: 10,
+    openSessionsDefault: 10_000,
     /** How long a host caches a project's model. */
     modelTtlMs: 5 * secondMs,
   },
@@ -156,6 +159,8 @@ export const limits = {
   workflow: { startWaitMs: 2 * secondMs, signalWaitMs: 2 * secondMs, startGraceMs: 5 * secondMs },
   sandbox: {
     memoryBytes: 2 * giB,
+    /** Measured between two turns of an agent. Nothing enforces it. */
+    idleMemoryBytes: 130 * miB,
     memoryMinBytes: 256 * miB,
     memoryMaxBytes: 1024 * giB,
     cpus: 1,
@@ -210,6 +215,8 @@ export const limits = {
   postgres: {
     /** The default maximum of one API process or one worker. */
     connections: 20,
+    /** Connections of a pool that stay open: opening one takes longer than most queries. */
+    idleConnections: 4,
     /** Reserved connections of a worker: half for its heartbeat, half for leases of logs. */
     reservedByWorker: 4,
     /** With less free space on its disk, new data is rejected. */

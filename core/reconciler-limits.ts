@@ -11,6 +11,8 @@ export const reconcilerLimits = {
   requestMaxMs: 5 * secondMs,
   /** The last request ends this long before the lease. */
   leaseMarginMs: 1 * secondMs,
+  /** Active runs whose workflows a pass describes. */
+  describedPerPass: 100,
   /** Pending webhooks that a pass takes, in turn between the projects. */
   webhooksPerPass: 200,
   /** A dead leader's job is claimed by another worker after this time and one period. */

@@ -1,8 +1,9 @@
-// Generates the page of limits and sizing. Every number comes from the code.
+// Generates the page of limits and sizing. Limits, defaults and intervals come from the code.
 
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
 import { redisMemoryFor } from '../../core/redis-memory.ts';
+import { reconcilerJobs } from './reconciler-jobs.ts';
 import { bytes, count, time } from './units.ts';
 
 /** Limits that a client can hit, and the response beyond them. */
@@ -49,8 +50,16 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${limits.key.ratePerMinute} per minute; up to ${count(limits.key.ratePerMinuteMax)} with \`rateLimitRpm\``,
     '429 `RATE_LIMITED`',
   ],
-  ['Concurrent runs per project', '10; configurable per project', '429 `CONCURRENT_LIMIT`'],
-  ['Open sessions per project', '10 000; configurable per project', '429 `SESSION_LIMIT`'],
+  [
+    'Concurrent runs per project',
+    `${limits.project.concurrentRunsDefault}; configurable per project`,
+    '429 `CONCURRENT_LIMIT`',
+  ],
+  [
+    'Open sessions per project',
+    `${count(limits.project.openSessionsDefault)}; configurable per project`,
+    '429 `SESSION_LIMIT`',
+  ],
   [
     'Stored files, transcripts, logs, prompts and messages per project',
     `${bytes(limits.project.storageDefaultBytes)}; configurable per project`,
@@ -63,7 +72,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `503 after ${time(limits.http.bodyBudget.waitMs)}`,
   ],
   [
-    `Unread answers over ${bytes(limits.http.smallAnswerMaxBytes)} in memory`,
+    `Unread answers to \`GET\` over ${bytes(limits.http.smallAnswerMaxBytes)} in memory, without streams`,
     `${bytes(limits.http.answerBudget.maxBytes)} per API process, ${bytes(limits.http.answerBudget.ownerMaxBytes)} of them per key; operators count as one key`,
     `503 after ${time(limits.http.answerBudget.waitMs)}; at once if more than ${bytes(limits.http.answerBudget.waitersMaxBytes)} wait`,
   ],
@@ -82,7 +91,12 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     `${bytes(limits.page.flowsMaxBytes)} of prompts and instructions; it ends with the flow that reaches the size`,
     'a shorter page',
   ],
-  ['Unread answer', time(limits.http.stallMs), 'the client is disconnected'],
+  [
+    'Connections to the API',
+    `${count(limits.http.connectionsMax)} per API process`,
+    'the connection is closed',
+  ],
+  ['Unread answer or stream', time(limits.http.stallMs), 'the client is disconnected'],
   [
     'Open streams',
     `${limits.stream.perKey} per key, ${count(limits.stream.perProject)} per project`,
@@ -113,13 +127,23 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'the rest is not stored, and listed in `files.skipped`',
   ],
   [
-    'Calls to the host of an active run: files, answers',
+    'Calls to the host of an active run',
     `${limits.hostRpc.slots} at a time per host; a project may start one while it holds fewer slots than are free`,
-    `the call waits; after ${time(limits.hostRpc.filesTimeoutMs)} 503, or the files stored before`,
+    'the call waits',
+  ],
+  [
+    'Files of an active run that its host stores or writes',
+    time(limits.hostRpc.filesTimeoutMs),
+    '503; a list has the files that were stored before',
+  ],
+  [
+    'Answer to a question that the host of a run delivers',
+    time(limits.interaction.deliveryTimeoutMs),
+    '200; the answer is stored, and the host delivers it later',
   ],
   [
     'Webhook attempts',
-    `${limits.webhook.slots} at a time per worker; a project with ${limits.webhook.backlogPerProject} undelivered webhooks uses ${limits.webhook.backlogSlots} others per worker, with all such projects and with repeated deliveries`,
+    `${limits.webhook.slots} at a time per worker. A webhook uses ${limits.webhook.backlogSlots} others per worker if ${limits.webhook.backlogPerProject} other ones of its project are undelivered, if the reconciler resumes it, or if it is delivered again`,
     'the attempt waits',
   ],
   [
@@ -159,21 +183,6 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
 ];
 
-const reconcilerJobs = `## Reconciler
-
-Each of these jobs is done by one worker at a time. If that worker dies, another one takes over the
-jobs that are due every ${time(limits.reconciler.everyMs)} after ${time(limits.reconciler.everyMs + limits.reconciler.leaseMs)}, and the others within three minutes.
-
-| job | interval over all workers |
-|---|---|
-| finding workflows that were terminated or have failed in Temporal | \`RECONCILE_EVERY_MS\` (${time(limits.reconciler.everyMs)}); one request, also with 10 000 open sessions |
-| describing the workflows of active runs | 100 runs in each interval, so 10 000 runs take about nine minutes |
-| starting, stopping and moving runs; pending webhooks; lost hosts | \`RECONCILE_EVERY_MS\` |
-| syncing all schedules to Temporal | ${time(limits.reconciler.schedulesEveryMs)}; changes at once |
-| removing overdue rows | ${time(limits.retention.everyMs)} |
-| removing unreferenced blobs | ${time(limits.blob.gcEveryMs)} |
-`;
-
 /** The page for operators, in Markdown. */
 export const makeLimits = (): string => `# Sizing and limits
 
@@ -184,16 +193,19 @@ change some of these values.
 
 | resource | used by | amount |
 |---|---|---|
-| host memory | a sandbox | up to ${bytes(limits.sandbox.memoryBytes)} by default; about 130 MiB while its agent is idle |
+| host memory | a sandbox | up to ${bytes(limits.sandbox.memoryBytes)} by default; about ${bytes(limits.sandbox.idleMemoryBytes)} while its agent is idle |
 | | all sandboxes | \`HOST_CAPACITY\` limits their number; raise it if your agents are light |
-| | idle sessions | they keep their slots until another run needs one; then the longest-idle session is put to sleep, even if a client reads its stream. A session with an open question is not put to sleep; one with background work comes last. An awake session counts as a run of its project |
+| | idle sessions | they are put to sleep \`SESSION_IDLE_MS\` (${time(limits.session.idleMs)}) after their last turn and their last reader, and at most \`SESSION_ATTENDED_IDLE_MS\` (${time(limits.session.attendedIdleMs)}) after the turn. Until then they keep their slots and count as runs of their project |
+| | idle sessions, if another run needs a slot | the longest-idle one is put to sleep at once, even if a client reads its stream. One with background work comes last, and one with an open question is not put to sleep |
 | host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`, checked every few seconds or enforced by [project quotas](operate.md#project-quotas); the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
-| | all sandboxes | all but \`DISK_RESERVE_BYTES\` (${bytes(limits.host.diskReserveBytes)}) and \`DISK_RESERVE_INODES\` (${count(limits.host.diskReserveInodes)}). The free space is read every ${limits.host.diskCheckMs} ms; with less, the sandbox that writes most ends with \`disk_full\`, and the others continue. With less than twice as much, the host gets no new work |
+| | all sandboxes | all but \`DISK_RESERVE_BYTES\` (${bytes(limits.host.diskReserveBytes)}) and \`DISK_RESERVE_INODES\` (${count(limits.host.diskReserveInodes)}). The free space is read every ${limits.host.diskCheckMs} ms; with less, the sandbox that writes most ends with \`disk_full\`, and the others continue |
+| | new work | a host gets none while it has less than twice one of these reserves |
 | Postgres disk | logs and files | everything that agents write within \`RUN_RETENTION_DAYS\`; \`flowrun doctor\` lists the largest tables |
-| | new data | all but \`POSTGRES_DISK_RESERVE_BYTES\` (${bytes(limits.postgres.diskReserveBytes)}), if \`POSTGRES_DISK_DIR\` is set. The free space is read every ${time(limits.postgres.diskCheckMs)}; with less, new runs, sessions, messages and files get 503 with \`Retry-After\`. Scheduled runs are tried again for 10 minutes, and then skipped |
-| Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to 4 stay open when idle |
-| | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to 8 stay open when idle |
+| | new data | all but \`POSTGRES_DISK_RESERVE_BYTES\` (${bytes(limits.postgres.diskReserveBytes)}), if \`POSTGRES_DISK_DIR\` is set. The free space is read every ${time(limits.postgres.diskCheckMs)}; with less, new runs, sessions, messages and files get 503 with \`Retry-After\` |
+| | scheduled runs, without that space | they are tried again for 10 minutes, and then skipped |
+| Postgres connections | an API process | up to \`API_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}); up to ${limits.postgres.idleConnections} stay open when idle |
+| | a worker | up to \`WORKER_POSTGRES_CONNECTIONS\` (${limits.postgres.connections}), of which ${limits.postgres.reservedByWorker} are for its heartbeat and its leases; up to ${limits.postgres.idleConnections + limits.postgres.reservedByWorker} stay open when idle |
 | | all processes | \`max_connections\` of Postgres; \`flowrun doctor\` compares it with the sum over all hosts, one API process per address, and the open connections of other programs |
 | Redis memory | a run | up to ${bytes(limits.redis.runMaxBytes)}, until ${time(limits.replay.bufferAfterEndMs)} after its end or after its session has gone to sleep |
 | | in total | ${bytes(redisMemoryFor(0))}, and ${bytes(redisMemoryFor(1) - redisMemoryFor(0))} per slot of all hosts: enough for two runs of each. \`flowrun doctor\` compares the sum with \`maxmemory\` of Redis |

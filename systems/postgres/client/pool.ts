@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { limits } from '../../../core/limits.ts';
 
 export type Pool = pg.Pool;
 /** A pool, or the connection of a transaction. */
@@ -12,8 +13,6 @@ interface PoolOptions {
   onError?: (error: Error) => void;
 }
 
-/** Connections that stay open while idle: opening one takes longer than most queries. */
-const keptOpen = 4;
 /** Network devices drop silent connections, and a server may disappear without closing them. */
 const keepAliveAfterMs = 30_000;
 /**
@@ -32,7 +31,7 @@ export function createPool(url: string, options: PoolOptions): Pool {
     connectionString: url,
     application_name: options.applicationName,
     max,
-    min: Math.min(keptOpen, max),
+    min: Math.min(limits.postgres.idleConnections, max),
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveAfterMs,
     connectionTimeoutMillis: 10_000,

@@ -1,3 +1,4 @@
+import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
@@ -5,8 +6,6 @@ import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
 import { stepDeadline } from '../step-deadline.ts';
 import { endClosedRun } from './end-closed.ts';
 import { createMissingWorkflows, type DescribedRun } from './missing-workflows.ts';
-
-const atOnce = 100;
 
 /**
  * Describes the workflow of each live run, one page per pass; after a restore as many pages as the
@@ -19,14 +18,15 @@ export function createWorkflowReconciler(
   { isPending }: Pick<RestoreReconciler, 'isPending'>,
 ): () => Promise<void> {
   const missing = createMissingWorkflows(deps);
+  const { describedPerPass } = limits.reconciler;
   let after: string | undefined;
 
   async function reconcilePage(): Promise<void> {
     if (after === undefined) missing.beginSweep();
-    const page = await deps.reconcile.activeRuns(atOnce, after);
+    const page = await deps.reconcile.activeRuns(describedPerPass, after);
     const { described, left } = await describeAll(deps, page);
     const last = left === undefined ? page.at(-1) : page[page.indexOf(left) - 1];
-    const isLastPage = left === undefined && page.length < atOnce;
+    const isLastPage = left === undefined && page.length < describedPerPass;
     after = isLastPage ? undefined : (last?.runId ?? after);
     await missing.endRuns(described);
     if (isLastPage) await missing.finishSweep();

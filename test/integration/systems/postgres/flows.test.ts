@@ -99,8 +99,12 @@ test('a list has each flow of a project once, oldest first, page by page', async
 
 test('a project is created once, and a change keeps omitted fields', async () => {
   const made = await projects().create({ projectId: 'acme', name: 'Acme' });
-  const runLimits = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
-  const defaults = { ...runLimits, storageQuotaBytes: limits.project.storageDefaultBytes };
+  const { concurrentRunsDefault, openSessionsDefault, storageDefaultBytes } = limits.project;
+  const runLimits = {
+    ...{ maxConcurrentRuns: concurrentRunsDefault, maxOpenSessions: openSessionsDefault },
+    monthlyRunQuota: null,
+  };
+  const defaults = { ...runLimits, storageQuotaBytes: storageDefaultBytes };
   expect(made).toEqual({
     ...{ projectId: 'acme', name: 'Acme', ...defaults },
     createdAt: expect.any(Date),
