@@ -101,7 +101,7 @@ export interface ApiDeps {
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
   acceptedIds: AcceptedIds;
-  frameStream: Pick<FrameStream, 'read' | 'subscribe' | 'readFileTree' | 'notify'>;
+  frameStream: Pick<FrameStream, 'read' | 'readPage' | 'subscribe' | 'readFileTree' | 'notify'>;
   notifications: Pick<Notifications, 'notify'>;
   /** Calls to the hosts that own the runs' sandboxes. */
   hostRpc: HostRpc;

@@ -66,7 +66,7 @@ export function createFeedCursor(
   /** An empty page below the high watermark: the log was pruned, or the watermark was wrong. */
   async function readFromPostgres(): Promise<boolean> {
     if (position.seq >= highWatermark) return false;
-    const page = await readLog(deps, run.runId, position.seq);
+    const page = await readLog(deps, run.runId, { afterSeq: position.seq });
     page.forEach(pushFrame);
     if (page.length === 0) highWatermark = position.seq;
     return page.length > 0;

@@ -1,4 +1,3 @@
-import type { StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import { finishedEvent } from './finished-event.ts';
 import type { Reader } from './reader.ts';
@@ -40,10 +39,9 @@ async function replay(reader: Reader): Promise<void> {
   await writeStatus(reader);
   await writeTree(reader);
   if (reader.resumeAfter !== null || reader.replayUntilSeq === 0) return;
-  const page = await reader.source.readAfter(reader.run.runId, 0);
-  await writeTruncated(reader, page[0]?.seq ?? reader.replayUntilSeq + 1);
+  const [first] = await reader.source.readAfter(reader.run.runId, 0, 1);
+  await writeTruncated(reader, first?.seq ?? reader.replayUntilSeq + 1);
   await writeRendered(reader);
-  await writePage(reader, page);
   while (isServed(reader) && reader.position.seq < reader.replayUntilSeq) {
     await replayPage(reader, reader.replayUntilSeq);
   }
@@ -71,9 +69,41 @@ function isServed({ writer, closing }: Reader): boolean {
 
 /** Writes a page of the log. An empty page before `upTo` means that those frames were pruned. */
 async function replayPage(reader: Reader, upTo: number): Promise<void> {
-  const page = await reader.source.readAfter(reader.run.runId, reader.position.seq);
-  await writeTruncated(reader, page[0]?.seq ?? upTo + 1);
-  await writePage(reader, page);
+  const page = await readPage(reader);
+  await writeTruncated(reader, page?.firstSeq ?? upTo + 1);
+  if (page === null) return;
+  await reader.writer.write(page.bytes);
+  reader.position = { seq: page.lastSeq, n: 0 };
+}
+
+interface EncodedPage {
+  bytes: Buffer;
+  firstSeq: number;
+  lastSeq: number;
+}
+
+/**
+ * The next frames of the log as events, without the rendered ones that the first `output`
+ * contained. Nothing but these bytes stays in memory while they are written.
+ */
+async function readPage({
+  source,
+  run,
+  position,
+  resumeAfter,
+  replayUntilSeq,
+}: Reader): Promise<EncodedPage | null> {
+  const page = await source.readAfter(run.runId, position.seq);
+  const [first] = page;
+  const last = page.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const renderedUpTo = resumeAfter === null ? replayUntilSeq : 0;
+  const unsent = page.filter(({ event, seq }) => event !== 'output' || seq > renderedUpTo);
+  return {
+    bytes: Buffer.concat(unsent.map(sseFrame)),
+    firstSeq: first.seq,
+    lastSeq: last.seq,
+  };
 }
 
 /** Sends the run's status, unless it is the one sent last. */
@@ -113,16 +143,6 @@ async function writeRendered(reader: Reader): Promise<void> {
   if (tail === '') return;
   const data = JSON.stringify({ data: tail });
   await reader.writer.write(sseEvent({ event: 'output', data }));
-}
-
-/** Frames of the log, without the rendered ones that the first `output` contained. */
-async function writePage(reader: Reader, page: StoredFrame[]): Promise<void> {
-  const last = page.at(-1);
-  if (last === undefined) return;
-  const renderedUpTo = reader.resumeAfter === null ? reader.replayUntilSeq : 0;
-  const unsent = page.filter(({ event, seq }) => event !== 'output' || seq > renderedUpTo);
-  await reader.writer.write(Buffer.concat(unsent.map(sseFrame)));
-  reader.position = { seq: last.seq, n: 0 };
 }
 
 function writeChunk(reader: Reader, chunk: Chunk): boolean | Promise<boolean> {

@@ -17,8 +17,9 @@ export interface SseWriter {
 }
 
 /**
- * Keeps at most one slice in memory. A reader that takes none of it for `limits.stream.stallMs` is
- * disconnected, and resumes with its last event ID. `drain` alone never fires after a disconnect.
+ * Gives the socket one slice at a time; the bytes stay in memory until it has the last one. A
+ * reader that takes none of a slice for `limits.stream.stallMs` is disconnected, and resumes with
+ * its last event ID. `drain` alone never fires after a disconnect.
  */
 export function createSseWriter(res: ServerResponse): SseWriter {
   res.on('error', () => undefined); // a write while the reader disconnects; `close` follows

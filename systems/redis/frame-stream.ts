@@ -19,6 +19,12 @@ export interface FrameStream {
   notify: (runId: string) => Promise<boolean>;
   /** Entries after a position, in order; with a gap at the start if Redis has trimmed them. */
   read: (runId: string, after: StreamPosition, count: number) => Promise<StreamEntry[] | null>;
+  /** The same, with few bytes in memory: the page ends with the entry that reaches `maxBytes`. */
+  readPage: (
+    runId: string,
+    after: StreamPosition,
+    page: { count: number; maxBytes: number },
+  ) => Promise<StreamEntry[] | null>;
   /** While Redis is down, notifications are late or lost; `resync` follows when it is back. */
   subscribe: (runId: string, onNotification: OnNotification) => () => void;
   /** Lets the run's keys expire `limits.replay.bufferAfterEndMs` later. Safe to repeat. */
@@ -57,7 +63,15 @@ export function createFrameStream(
     },
     notify: (runId) => reached(redis.publish(keys.runChannel(runId), 's')),
     read: (runId, after, count) =>
-      breaker.run(null, () => readEntries(redis, keys.frames(runId), { after, count })),
+      breaker.run(null, () =>
+        parsed(redis.xrange(keys.frames(runId), `(${after.seq}-${after.n}`, '+', 'COUNT', count)),
+      ),
+    readPage: (runId, { seq, n }, { count, maxBytes }) =>
+      breaker.run(null, () => {
+        const args = [`(${seq}-${n}`, count, maxBytes];
+        const page = redis.eval(pageScript, 1, keys.frames(runId), ...args);
+        return parsed(page as Promise<StoredEntry[]>); // as the script returns them
+      }),
     subscribe: (runId, onNotification) =>
       subscriber.subscribe(keys.runChannel(runId), onNotification),
     expire(runId) {
@@ -123,14 +137,30 @@ if ARGV[2] ~= '0' then redis.call('SET', KEYS[3], '', 'PX', ARGV[2]) end
 return 1
 `;
 
-async function readEntries(
-  redis: Redis,
-  key: string,
-  { after, count }: { after: StreamPosition; count: number },
-): Promise<StreamEntry[] | null> {
+/**
+ * Redis itself cannot limit the bytes of an answer. It adds up few entries at a time, because each
+ * may have `limits.redis.frameMaxBytes`.
+ */
+const pageScript = `
+local page, bytes, from = {}, 0, ARGV[1]
+local count, maxBytes, step = tonumber(ARGV[2]), tonumber(ARGV[3]), 16
+while true do
+  local found = redis.call('XRANGE', KEYS[1], from, '+', 'COUNT', step)
+  for _, entry in ipairs(found) do
+    page[#page + 1] = entry
+    bytes = bytes + #entry[2][4]
+    if #page >= count or bytes >= maxBytes then return page end
+  end
+  if #found < step then return page end
+  from = '(' .. page[#page][1]
+end
+`;
+
+type StoredEntry = [id: string, fields: string[]];
+
+async function parsed(found: Promise<StoredEntry[]>): Promise<StreamEntry[] | null> {
   try {
-    const found = await redis.xrange(key, `(${after.seq}-${after.n}`, '+', 'COUNT', count);
-    return found.map(([id, fields]) => readEntry(id, fields));
+    return (await found).map(([id, fields]) => readEntry(id, fields));
   } catch {
     return null;
   }

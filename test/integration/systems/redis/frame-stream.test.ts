@@ -47,6 +47,24 @@ test('reads frames and deltas in the order of publication', async () => {
   ]);
 });
 
+test('a page ends with the entry that reaches its bytes, or with the last of its entries', async () => {
+  const runId = randomUUID();
+  const frames = Array.from({ length: 40 }, (_, i) => ({ ...frame(i + 1), data: 'x'.repeat(100) }));
+  const deltas = [{ seq: 40, n: 1, data: '{}' }];
+  await stream.publish(runId, { frames, deltas });
+  const sizeOf = async (count: number, maxBytes: number, seq = 0) =>
+    (await stream.readPage(runId, { seq, n: 0 }, { count, maxBytes }))?.length;
+  expect(await sizeOf(100, 3_500)).toBe(35);
+  expect(await sizeOf(100, 3_501)).toBe(36);
+  expect(await sizeOf(100, 1)).toBe(1);
+  expect(await sizeOf(33, 1e6)).toBe(33);
+  expect(await stream.readPage(runId, fromStart, { count: 100, maxBytes: 1e6 })).toEqual(
+    await stream.read(runId, fromStart, 100),
+  );
+  expect(await sizeOf(100, 1e6, 39)).toBe(2);
+  expect(await sizeOf(100, 1e6, 41)).toBe(0);
+});
+
 test('stores a frame once, even if published twice', async () => {
   const runId = randomUUID();
   expect(await stream.publish(runId, { frames: [frame(1), frame(2)], deltas: [] })).toBe(
@@ -206,6 +224,7 @@ test('returns at once, without an error, while Redis is down', async () => {
   expect(await lost.publish(runId, { frames: [frame(1)], deltas: [] })).toBe('failed');
   expect(await lost.notify(runId)).toBe(false);
   expect(await lost.read(runId, fromStart, 1)).toBeNull();
+  expect(await lost.readPage(runId, fromStart, { count: 1, maxBytes: 1 })).toBeNull();
   expect(await lost.publishFileTree(runId, '[]')).toBe(false);
   expect(await lost.readFileTree(runId)).toBeNull();
   expect(await lost.expire(runId)).toBe(false);
