@@ -28,6 +28,7 @@ import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { PostgresDisk } from './postgres-disk.ts';
+import type { ReplayBounds } from './stream/replay-memory.ts';
 
 /** The result of a readiness check. */
 export interface DependencyInfo {
@@ -93,6 +94,8 @@ export interface ApiDeps {
   presence: Pick<Presence, 'touch'>;
   /** How often open streams of sessions are reported. */
   presenceEveryMs?: number;
+  /** Memory for replays that clients have not read. */
+  replayBudget?: ReplayBounds;
   /** How long an answer waits for the end of a turn if the client asks for it. */
   chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'progress' | 'progressOfRuns'>;

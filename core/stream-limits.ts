@@ -14,6 +14,10 @@ export const streamLimits = {
     /** A page of a replay; small, because every reader may buffer one. */
     pageFrames: 100,
     pageBytes: 256 * kiB,
+    /** Memory for a page as events. Most end with a frame from Redis, which is at most 32 KiB. */
+    encodedPageBytes: 512 * kiB,
+    /** Memory for the rendered end of a log, `firstOutputMaxBytes`, with its escapes. */
+    encodedOutputBytes: 1.5 * miB,
   },
   feed: {
     /** Latest frames of a streamed run that a process buffers, encoded. */
@@ -26,6 +30,11 @@ export const streamLimits = {
     pingMs: 15 * secondMs,
     /** Bytes buffered per reader before backpressure applies. */
     bufferMaxBytes: 64 * kiB,
+    /**
+     * Memory of a process for replays that clients have not read, in total and per key. A reader
+     * waits longer than `stallMs`, after which readers that accept nothing are disconnected.
+     */
+    replayBudget: { maxBytes: 64 * miB, ownerMaxBytes: 32 * miB, waitMs: 30 * secondMs },
     /** A reader that accepts nothing for this long is disconnected. */
     stallMs: 10 * secondMs,
     perKey: 200,

@@ -11,6 +11,7 @@ import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { ReaderKey } from './reconnect-times.ts';
+import type { ReplayMemory } from './replay-memory.ts';
 import type { ReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';
 import type { SseWriter } from './sse-writer.ts';
@@ -26,6 +27,7 @@ export interface Reader {
   key: ReaderKey;
   feed: RunFeed;
   source: ReplaySource;
+  memory: ReplayMemory;
   frames: Pick<ApiDeps['frames'], 'renderedTail'>;
   writer: SseWriter;
   /** The last event ID that the reader has seen; null for a new reader. */
@@ -47,7 +49,7 @@ export interface Reader {
 
 type ReaderOptions = Pick<
   Reader,
-  'run' | 'key' | 'feed' | 'source' | 'frames' | 'writer' | 'resumeAfter' | 'nextRetryMs'
+  'run' | 'key' | 'feed' | 'source' | 'memory' | 'frames' | 'writer' | 'resumeAfter' | 'nextRetryMs'
 >;
 
 export function createReader(options: ReaderOptions): Reader {

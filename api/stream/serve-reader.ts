@@ -41,7 +41,7 @@ async function replay(reader: Reader): Promise<void> {
   if (reader.resumeAfter !== null || reader.replayUntilSeq === 0) return;
   const [first] = await reader.source.readAfter(reader.run.runId, 0, 1);
   await writeTruncated(reader, first?.seq ?? reader.replayUntilSeq + 1);
-  await writeRendered(reader);
+  await writeReplayed(reader, limits.replay.encodedOutputBytes, () => readRendered(reader));
   while (isServed(reader) && reader.position.seq < reader.replayUntilSeq) {
     await replayPage(reader, reader.replayUntilSeq);
   }
@@ -69,41 +69,65 @@ function isServed({ writer, closing }: Reader): boolean {
 
 /** Writes a page of the log. An empty page before `upTo` means that those frames were pruned. */
 async function replayPage(reader: Reader, upTo: number): Promise<void> {
-  const page = await readPage(reader);
-  await writeTruncated(reader, page?.firstSeq ?? upTo + 1);
-  if (page === null) return;
-  await reader.writer.write(page.bytes);
-  reader.position = { seq: page.lastSeq, n: 0 };
-}
-
-interface EncodedPage {
-  bytes: Buffer;
-  firstSeq: number;
-  lastSeq: number;
+  await writeReplayed(reader, limits.replay.encodedPageBytes, async () => {
+    const page = await readPage(reader);
+    await writeTruncated(reader, page?.firstSeq ?? upTo + 1);
+    return page;
+  });
 }
 
 /**
  * The next frames of the log as events, without the rendered ones that the first `output`
- * contained. Nothing but these bytes stays in memory while they are written.
+ * contained.
  */
-async function readPage({
-  source,
-  run,
-  position,
-  resumeAfter,
-  replayUntilSeq,
-}: Reader): Promise<EncodedPage | null> {
+async function readPage(reader: Reader): Promise<Page | null> {
+  const { source, run, position, resumeAfter, replayUntilSeq } = reader;
   const page = await source.readAfter(run.runId, position.seq);
   const [first] = page;
   const last = page.at(-1);
   if (first === undefined || last === undefined) return null;
   const renderedUpTo = resumeAfter === null ? replayUntilSeq : 0;
   const unsent = page.filter(({ event, seq }) => event !== 'output' || seq > renderedUpTo);
-  return {
-    bytes: Buffer.concat(unsent.map(sseFrame)),
-    firstSeq: first.seq,
-    lastSeq: last.seq,
-  };
+  const bytes = Buffer.concat(unsent.map(sseFrame));
+  return { bytes, firstSeq: first.seq, to: { seq: last.seq, n: 0 } };
+}
+
+interface Page extends Chunk {
+  firstSeq: number;
+}
+
+/**
+ * Reads and writes within the memory for replays. Events that are larger than expected are read
+ * again when there is memory for them.
+ */
+async function writeReplayed(
+  reader: Reader,
+  expectedBytes: number,
+  read: () => Promise<Chunk | null>,
+): Promise<void> {
+  let bytes = expectedBytes;
+  while (isServed(reader)) {
+    const needed = await writeWithin(reader, bytes, read);
+    if (needed <= bytes) return;
+    bytes = needed;
+  }
+}
+
+/** Returns the size of the events. They are not written if it is more than `bytes`. */
+async function writeWithin(
+  reader: Reader,
+  bytes: number,
+  read: () => Promise<Chunk | null>,
+): Promise<number> {
+  const release = await reader.memory.reserve(reader.key.keyId, bytes);
+  try {
+    const replayed = isServed(reader) ? await read() : null;
+    if (replayed === null) return 0;
+    if (replayed.bytes.length <= bytes) await writeChunk(reader, replayed);
+    return replayed.bytes.length;
+  } finally {
+    release();
+  }
 }
 
 /** Sends the run's status, unless it is the one sent last. */
@@ -135,14 +159,13 @@ function hasNewState({ feed, lastSent }: Reader): boolean {
 }
 
 /** The end of the rendered log so far. It has no ID, because it cannot be resumed in the middle. */
-async function writeRendered(reader: Reader): Promise<void> {
-  const tail = await reader.frames.renderedTail(reader.run.runId, {
-    maxBytes: limits.log.firstOutputMaxBytes,
-    uptoSeq: reader.replayUntilSeq,
-  });
-  if (tail === '') return;
-  const data = JSON.stringify({ data: tail });
-  await reader.writer.write(sseEvent({ event: 'output', data }));
+async function readRendered(reader: Reader): Promise<Chunk | null> {
+  const { frames, run, position, replayUntilSeq: uptoSeq } = reader;
+  const maxBytes = limits.log.firstOutputMaxBytes;
+  const tail = await frames.renderedTail(run.runId, { maxBytes, uptoSeq });
+  if (tail === '') return null;
+  const bytes = sseEvent({ event: 'output', data: JSON.stringify({ data: tail }) });
+  return { bytes, to: position };
 }
 
 function writeChunk(reader: Reader, chunk: Chunk): boolean | Promise<boolean> {

@@ -10,6 +10,7 @@ import { createKeyRevocationWatch } from './key-revocation-watch.ts';
 import { createPresenceReporter, type PresenceReporter } from './presence-reporter.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createReconnectTimes, type ReconnectTimes } from './reconnect-times.ts';
+import { createReplayMemory } from './replay-memory.ts';
 import { createReplaySource } from './replay-source.ts';
 import type { RunFeed } from './run-feed.ts';
 import { serveReader } from './serve-reader.ts';
@@ -37,6 +38,7 @@ export function createStreams(deps: ApiDeps): Streams {
   const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
   const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);
+  const memory = createReplayMemory(deps.replayBudget);
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
@@ -53,8 +55,7 @@ export function createStreams(deps: ApiDeps): Streams {
   }
 
   return {
-    async open({ run, caller, resumeAfter }, reply) {
-      const { key } = caller;
+    async open({ run, caller: { key }, resumeAfter }, reply) {
       const { keyId, projectId } = key;
       const slot = { slotId: deps.newId(), keyId, projectId };
       const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
@@ -67,7 +68,7 @@ export function createStreams(deps: ApiDeps): Streams {
       const writer = answerWithStream(reply, deps.metrics);
       const reconnect = reconnects.whileOpen(key, () => scheduleRetry(reader));
       const reader = createReader({
-        ...{ run, key, feed, source, frames: deps.frames, writer, resumeAfter },
+        ...{ run, key, feed, source, memory, frames: deps.frames, writer, resumeAfter },
         nextRetryMs: reconnect.nextRetryMs,
       });
       if (isClosing) closeAll(reconnects, [reader]);

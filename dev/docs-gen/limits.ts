@@ -103,6 +103,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     '429 `STREAM_LIMIT`',
   ],
   [
+    'Unread replays in memory',
+    `${bytes(limits.stream.replayBudget.maxBytes)} per API process, ${bytes(limits.stream.replayBudget.ownerMaxBytes)} of them per key`,
+    `the reader waits; after ${time(limits.stream.replayBudget.waitMs)} its stream ends, and the client reconnects`,
+  ],
+  [
     'Streams of a key that return after a restart',
     `${Math.round(100 / limits.stream.reconnectSpacing)} % of its requests per minute`,
     'each waits as long as its `retry:` says',

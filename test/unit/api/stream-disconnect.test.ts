@@ -25,6 +25,7 @@ test('releases everything for a reader that disconnects before the first byte', 
       subscribe: () => () => void calls.push('unsubscribed'),
       readFileTree: async () => ({ json: null }),
       read: async () => null,
+      readPage: async () => null,
       notify: async () => true,
     },
   } as Partial<ApiDeps> as ApiDeps); // no other dependency is used for a reader that has disconnected

@@ -1,0 +1,28 @@
+import { limits } from '../../core/limits.ts';
+import { createByteBudget } from '../../lib/async/byte-budget.ts';
+
+export interface ReplayMemory {
+  /** Waits for memory, and throws if there is none in time. Call the result to return it. */
+  reserve: (keyId: string, bytes: number) => Promise<() => void>;
+}
+
+export type ReplayBounds = Record<'maxBytes' | 'ownerMaxBytes' | 'waitMs', number>;
+
+/**
+ * Limits the memory for what is read from the log for one reader and not taken by its client. Over
+ * the budget a reader waits before anything is read for it. Then its stream ends, and the client
+ * reconnects.
+ */
+export function createReplayMemory(
+  bounds: ReplayBounds = limits.stream.replayBudget,
+): ReplayMemory {
+  const budget = createByteBudget(bounds);
+  return {
+    async reserve(keyId, bytes) {
+      const fitting = Math.min(bytes, bounds.ownerMaxBytes);
+      const release = await budget.reserve(keyId, fitting, { waitingBytes: 0 });
+      if (release === null) throw new Error('Too many clients do not read their replay.');
+      return release;
+    },
+  };
+}
