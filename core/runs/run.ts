@@ -24,8 +24,8 @@ export const noUsage: Usage = {
 
 export type WebhookState = 'none' | 'waiting' | 'pending' | 'delivered' | 'dropped';
 
-/** A run as stored in Postgres. It has ended if and only if `endedAt` is set. */
-export interface Run {
+/** A run without the texts of its user and its agent, which may have megabytes. */
+export interface RunOutline {
   runId: string;
   flowId: string;
   projectId: string;
@@ -34,7 +34,7 @@ export interface Run {
   status: RunStatus;
   agentStatus: AgentStatus | null;
   triggerType: TriggerType;
-  prompt: string;
+  promptBytes: number;
   partialMessages: boolean;
   timeoutSeconds: number;
   /** Null: the agent's default. */
@@ -51,8 +51,6 @@ export interface Run {
   endCause: EndCause | null;
   endDetail: string | null;
   exitCode: number | null;
-  result: string | null;
-  structuredOutput: string | null;
   usage: Usage;
   spending: RunSpending;
   numTurns: number;
@@ -72,6 +70,13 @@ export interface Run {
   workflowId: string;
   workflowStartedAt: Date | null;
   lastSeq: number;
+}
+
+/** A run as stored in Postgres. It has ended if and only if `endedAt` is set. */
+export interface Run extends RunOutline {
+  prompt: string;
+  result: string | null;
+  structuredOutput: string | null;
 }
 
 /** Whether it occupies a slot of its project, and of its host if it has one. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError, type OperatorService, ServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import type { Run } from '../../core/runs/run.ts';
+import type { RunOutline } from '../../core/runs/run.ts';
 import {
   type SearchAttributeName,
   searchAttributeNames,
@@ -60,7 +60,7 @@ async function register(
 
 /** A server that lacks one of the attributes rejects the start, so the run starts without any. */
 export async function withSearchAttributes<T>(
-  run: Run,
+  run: RunOutline,
   start: (attributes: SearchAttributePair[]) => Promise<T>,
 ): Promise<T> {
   try {
@@ -78,7 +78,7 @@ function isUnknownAttribute(error: unknown): boolean {
   return code === invalidArgument && details.includes('search attribute');
 }
 
-function searchAttributesOf(run: Run): SearchAttributePair[] {
+function searchAttributesOf(run: RunOutline): SearchAttributePair[] {
   const values: Record<SearchAttributeName, string | null> = {
     ProjectId: run.projectId,
     FlowId: run.flowId,

@@ -3,7 +3,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import type { Run } from '../../core/runs/run.ts';
+import type { RunOutline } from '../../core/runs/run.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
@@ -12,12 +12,12 @@ import { withSearchAttributes } from './search-attributes.ts';
 
 export interface RunStarter {
   /** Safe to repeat: a running workflow is kept, and an ended one is never started again. */
-  startRun(run: Run): Promise<'started' | 'already'>;
+  startRun(run: RunOutline): Promise<'started' | 'already'>;
   /**
    * Starts the session's workflow if it has not started. `gone`: it has ended, and a message does
    * not restart it.
    */
-  signalMessage(run: Run, messageId: string): Promise<'signalled' | 'gone'>;
+  signalMessage(run: RunOutline, messageId: string): Promise<'signalled' | 'gone'>;
 }
 
 interface StarterOptions {
@@ -40,7 +40,7 @@ export function createRunStarter(options: StarterOptions): RunStarter {
 
 const messageSignalName = 'message';
 
-async function startRun(options: StarterOptions, run: Run): Promise<'started' | 'already'> {
+async function startRun(options: StarterOptions, run: RunOutline): Promise<'started' | 'already'> {
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
       options.client.workflow.start(workflowOf(run), {
@@ -62,7 +62,7 @@ async function startRun(options: StarterOptions, run: Run): Promise<'started' | 
  */
 async function signalMessage(
   options: StarterOptions,
-  run: Run,
+  run: RunOutline,
   messageId: string,
 ): Promise<'signalled' | 'gone'> {
   if (run.startedAt !== null && (await signalRunning(options, run, messageId))) return 'signalled';
@@ -85,7 +85,7 @@ async function signalMessage(
 /** False if no workflow with this id is running. */
 async function signalRunning(
   { client }: StarterOptions,
-  { workflowId }: Run,
+  { workflowId }: RunOutline,
   messageId: string,
 ): Promise<boolean> {
   try {
@@ -97,10 +97,10 @@ async function signalRunning(
   }
 }
 
-const workflowOf = ({ sessionId }: Run): 'runWorkflow' | 'sessionWorkflow' =>
+const workflowOf = ({ sessionId }: RunOutline): 'runWorkflow' | 'sessionWorkflow' =>
   sessionId === null ? 'runWorkflow' : 'sessionWorkflow';
 
-function startOptions(options: StarterOptions, run: Run) {
+function startOptions(options: StarterOptions, run: RunOutline) {
   const kind = run.sessionId === null ? 'run' : 'session';
   const memo = memoOf(options, run);
   return {
@@ -115,7 +115,7 @@ function startOptions(options: StarterOptions, run: Run) {
 }
 
 /** A session's input has no host: its workflow claims a slot when a message waits. */
-function inputOf({ instance, timeouts }: StarterOptions, run: Run): RunInput | SessionInput {
+function inputOf({ instance, timeouts }: StarterOptions, run: RunOutline): RunInput | SessionInput {
   if (run.sessionId !== null) {
     return {
       runId: run.runId,
@@ -137,19 +137,19 @@ function inputOf({ instance, timeouts }: StarterOptions, run: Run): RunInput | S
 }
 
 /** Ids and the size of the prompt, never its text. */
-function memoOf({ publicUrl }: StarterOptions, run: Run): Memo {
+function memoOf({ publicUrl }: StarterOptions, run: RunOutline): Memo {
   const { runId, flowId, projectId, triggerType, timeoutSeconds, sessionId } = run;
   const page = `${publicUrl}/api/projects/${projectId}/runs/${runId}`;
   return {
     ...{ runId, flowId, projectId, triggerType, timeoutSeconds },
     ...(sessionId === null ? {} : { sessionId }),
-    prompt: `${Buffer.byteLength(run.prompt)} bytes`,
+    prompt: `${run.promptBytes} bytes`,
     ...(publicUrl === null ? {} : { page }),
   };
 }
 
 /** Shown in Temporal's web interface even without a worker. */
-const staticDetails = (run: Run, { prompt, page }: Memo): string =>
+const staticDetails = (run: RunOutline, { prompt, page }: Memo): string =>
   [
     `**Run** \`${run.runId}\``,
     `**Flow** \`${run.flowId}\``,

@@ -3,7 +3,7 @@ import { noUsage, type Run } from '../../core/runs/run.ts';
 
 /** A run row in its state right after admission. */
 export function admittedRun(run: Partial<Run> = {}): Run {
-  const { runId = randomUUID() } = run;
+  const { runId = randomUUID(), prompt = 'Go' } = run;
   return {
     runId,
     flowId: randomUUID(),
@@ -13,7 +13,8 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     status: 'running',
     agentStatus: null,
     triggerType: 'api',
-    prompt: 'Go',
+    prompt,
+    promptBytes: Buffer.byteLength(prompt),
     partialMessages: false,
     timeoutSeconds: 60,
     model: null,

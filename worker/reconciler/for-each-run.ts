@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Run } from '../../core/runs/run.ts';
+import type { RunOutline } from '../../core/runs/run.ts';
 import { stepDeadline } from './step-deadline.ts';
 
 const atOnce = 5;
@@ -10,7 +10,7 @@ interface ForEachRunOptions {
   deadline?: ReturnType<typeof stepDeadline>;
 }
 
-type RunRef = Pick<Run, 'runId' | 'requestId'>;
+type RunRef = Pick<RunOutline, 'runId' | 'requestId'>;
 
 interface ForEachRunOutcome<R extends RunRef> {
   failed: R[];
@@ -53,14 +53,16 @@ export async function forEachRun<R extends RunRef>(
 
 type WorkThroughPage = (
   options: ForEachRunOptions,
-  work: (run: Run) => Promise<void>,
+  work: (run: RunOutline) => Promise<void>,
 ) => Promise<void>;
 
 /**
  * Each call processes one page of runs. The next page begins after its last run, and after all runs
  * with the first one again, so that runs whose repair fails at every pass do not delay the others.
  */
-export function forEachInTurn(readPage: (after?: string) => Promise<Run[]>): WorkThroughPage {
+export function forEachInTurn(
+  readPage: (after?: string) => Promise<RunOutline[]>,
+): WorkThroughPage {
   let after: string | undefined;
   return async (options, work) => {
     const page = await readPage(after);

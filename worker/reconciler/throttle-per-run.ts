@@ -1,4 +1,4 @@
-import type { Run } from '../../core/runs/run.ts';
+import type { RunOutline } from '../../core/runs/run.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { forEachRun } from './for-each-run.ts';
 
@@ -8,8 +8,8 @@ import { forEachRun } from './for-each-run.ts';
  */
 export function throttlePerRun(
   { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,
-  send: (run: Run) => Promise<void>,
-): (runs: Run[]) => Promise<void> {
+  send: (run: RunOutline) => Promise<void>,
+): (runs: RunOutline[]) => Promise<void> {
   let lastSentAt = new Map<string, number>();
   return async (runs) => {
     lastSentAt = new Map(runs.map(({ runId }) => [runId, lastSentAt.get(runId) ?? 0]));

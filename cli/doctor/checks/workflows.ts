@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import {
   type Check,
   checked,
@@ -38,12 +38,12 @@ export const workflowsCheck: Check = {
   },
 };
 
-interface Suspect extends Run {
+interface Suspect extends RunOutline {
   workflow: 'closed' | 'missing';
 }
 
-async function liveRuns({ reconcile }: DoctorContext): Promise<Run[]> {
-  const live: Run[] = [];
+async function liveRuns({ reconcile }: DoctorContext): Promise<RunOutline[]> {
+  const live: RunOutline[] = [];
   for (let full = true; full && live.length < maxChecked; ) {
     const next = await reconcile.activeRuns(page, live.at(-1)?.runId);
     live.push(...next);
@@ -53,7 +53,7 @@ async function liveRuns({ reconcile }: DoctorContext): Promise<Run[]> {
 }
 
 async function withoutWorkflow(
-  live: Run[],
+  live: RunOutline[],
   temporal: NonNullable<DoctorContext['temporal']>,
 ): Promise<Suspect[]> {
   const found: Suspect[] = [];
@@ -64,9 +64,9 @@ async function withoutWorkflow(
   return found;
 }
 
-async function stillLive({ runs }: DoctorContext, suspects: Suspect[]): Promise<Run[]> {
+async function stillLive({ runs }: DoctorContext, suspects: Suspect[]): Promise<RunOutline[]> {
   const now = await Promise.all(suspects.map(({ runId }) => runs.find(runId)));
-  return now.filter((run) => run !== null && run.endedAt === null) as Run[];
+  return now.filter((run) => run !== null && run.endedAt === null) as RunOutline[];
 }
 
 /** Safe to read after the workflows: the row of a run is written before its workflow starts. */

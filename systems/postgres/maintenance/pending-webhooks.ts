@@ -1,11 +1,11 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
-import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
+import { outlineColumns, type RunOutlineRow, toOutline } from '../runs/run-row.ts';
 
 const { webhooksPerPass } = limits.reconciler;
 
-export interface PendingWebhook extends Run {
+export interface PendingWebhook extends RunOutline {
   /**
    * The number of the redelivery that an operator requested; null: the delivery at the run's end.
    */
@@ -32,16 +32,19 @@ export async function pendingWebhooks(
   olderThanMs: number,
   { afterProject, last }: WebhookCursor = { afterProject: '', last: [] },
 ): Promise<PendingWebhook[]> {
-  const { rows } = await db.query<RunRow & { redelivery: number | null; is_due: boolean }>(query, [
-    olderThanMs,
-    limits.webhook.delaysMs,
-    afterProject,
-    last.map(({ projectId }) => projectId),
-    last.map(({ endedAt }) => endedAt),
-    last.map(({ runId }) => runId),
-    limits.webhook.attemptMaxMs,
-  ]);
-  return rows.map((row) => ({ ...toRun(row), redelivery: row.redelivery, isDue: row.is_due }));
+  const { rows } = await db.query<RunOutlineRow & { redelivery: number | null; is_due: boolean }>(
+    query,
+    [
+      olderThanMs,
+      limits.webhook.delaysMs,
+      afterProject,
+      last.map(({ projectId }) => projectId),
+      last.map(({ endedAt }) => endedAt),
+      last.map(({ runId }) => runId),
+      limits.webhook.attemptMaxMs,
+    ],
+  );
+  return rows.map((row) => ({ ...toOutline(row), redelivery: row.redelivery, isDue: row.is_due }));
 }
 
 const lowest = `'00000000-0000-0000-0000-000000000000'`;
@@ -86,7 +89,7 @@ const query = `
      where webhook_redelivery_claimed_at < (select db_clock()) - $1 * interval '1 ms'
      order by webhook_redelivery_claimed_at limit ${webhooksPerPass})
   )
-  select ${runColumns}, l.last_seq, page.redelivery,
+  select ${outlineColumns}, l.last_seq, page.redelivery,
     page.redelivery is not null or not exists (
       select from webhook_attempts a
       where a.run_id = r.id and a.delivery = 0

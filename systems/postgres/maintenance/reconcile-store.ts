@@ -1,6 +1,6 @@
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
+import { type RunOutlineRow, selectOutlines, toOutline } from '../runs/run-row.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
 import { pendingWebhooks, type WebhookCursor } from './pending-webhooks.ts';
 
@@ -58,12 +58,12 @@ export function createReconcileStore(pool: Pool) {
 
 const pageSize = 200;
 
-async function selectMany(db: Db, tail: string, values: unknown[]): Promise<Run[]> {
-  const { rows } = await db.query<RunRow>(`${selectRuns} ${tail}`, values);
-  return rows.map(toRun);
+async function selectMany(db: Db, tail: string, values: unknown[]): Promise<RunOutline[]> {
+  const { rows } = await db.query<RunOutlineRow>(`${selectOutlines} ${tail}`, values);
+  return rows.map(toOutline);
 }
 
-const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Promise<Run[]> =>
+const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Promise<RunOutline[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is null
@@ -74,7 +74,11 @@ const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Prom
     [olderThanMs, after],
   );
 
-const unfinishedStops = (db: Db, olderThanMs: number, after: string | undefined): Promise<Run[]> =>
+const unfinishedStops = (
+  db: Db,
+  olderThanMs: number,
+  after: string | undefined,
+): Promise<RunOutline[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
@@ -84,7 +88,7 @@ const unfinishedStops = (db: Db, olderThanMs: number, after: string | undefined)
     [olderThanMs, after],
   );
 
-const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]> =>
+const activeRuns = (db: Db, limit: number, after: string | null): Promise<RunOutline[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is not null
@@ -93,7 +97,7 @@ const activeRuns = (db: Db, limit: number, after: string | null): Promise<Run[]>
     [after, limit],
   );
 
-const activeRunsOf = (db: Db, workflowIds: string[]): Promise<Run[]> =>
+const activeRunsOf = (db: Db, workflowIds: string[]): Promise<RunOutline[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is not null
@@ -101,7 +105,7 @@ const activeRunsOf = (db: Db, workflowIds: string[]): Promise<Run[]> =>
     [workflowIds],
   );
 
-const idleOnLeavingHosts = (db: Db): Promise<Run[]> =>
+const idleOnLeavingHosts = (db: Db): Promise<RunOutline[]> =>
   selectMany(
     db,
     `join hosts h on h.id = r.host_id
@@ -117,7 +121,7 @@ const onLostHosts = `
   where r.host_id is not null and occupies_slot(r)
     and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
 
-const runsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+const runsOnLostHosts = (db: Db, lostMs: number): Promise<RunOutline[]> =>
   selectMany(
     db,
     `${onLostHosts} and r.session_id is null and not (
@@ -142,7 +146,7 @@ interface LeavingTimes {
 const unstartedOnLeavingHosts = (
   db: Db,
   { lostMs, drainGraceMs, staleMs }: LeavingTimes,
-): Promise<Run[]> =>
+): Promise<RunOutline[]> =>
   selectMany(
     db,
     `join flows f on f.id = r.flow_id
@@ -164,7 +168,7 @@ const unstartedOnLeavingHosts = (
   );
 
 /** Another host takes the session over. */
-const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<Run[]> =>
+const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<RunOutline[]> =>
   selectMany(
     db,
     `${onLostHosts} and r.session_id is not null order by r.created_at limit ${pageSize}`,

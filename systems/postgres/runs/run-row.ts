@@ -2,29 +2,36 @@ import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type {
   AgentStatus,
   Run,
+  RunOutline,
   RunStatus,
   TriggerType,
   WebhookState,
 } from '../../../core/runs/run.ts';
 import type { SecretField } from '../../../core/runs/run-config.ts';
 
-/** The columns of a Run from `runs r` and `run_logs l`, without its prompt, which may be long. */
-export const listedColumns = `
+/** The columns of a RunOutline from `runs r` and `run_logs l`. */
+export const outlineColumns = `
   r.id, r.flow_id, r.project_id, r.name, r.labels, r.status, r.agent_status, r.trigger_type,
   r.partial_messages, r.timeout_seconds, r.session_id, r.created_at, r.started_at,
-  r.ended_at, r.deleted_at, r.end_cause, r.end_detail, r.exit_code, r.result, r.structured_output,
+  r.ended_at, r.deleted_at, r.end_cause, r.end_detail, r.exit_code, octet_length(r.prompt) as prompt_bytes,
   r.input_tokens, r.output_tokens, r.cache_read_input_tokens, r.cache_creation_input_tokens,
   r.model_calls, r.cost_nanos, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
   r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
   r.holds_slot, r.request_id, r.offline_model`;
 
+/** Those of a ListedRun. */
+export const listedColumns = `${outlineColumns}, r.result, r.structured_output`;
+
 export const runColumns = `${listedColumns}, r.prompt`;
 
 export const selectRuns = `
   select ${runColumns}, l.last_seq from runs r join run_logs l on l.run_id = r.id`;
 
-export interface RunRow {
+export const selectOutlines = `
+  select ${outlineColumns}, l.last_seq from runs r join run_logs l on l.run_id = r.id`;
+
+export interface RunOutlineRow {
   id: string;
   flow_id: string;
   project_id: string;
@@ -33,7 +40,7 @@ export interface RunRow {
   status: RunStatus;
   agent_status: AgentStatus | null;
   trigger_type: TriggerType;
-  prompt: string;
+  prompt_bytes: number;
   partial_messages: boolean;
   timeout_seconds: number;
   model: string | null;
@@ -48,8 +55,6 @@ export interface RunRow {
   end_cause: EndCause | null;
   end_detail: string | null;
   exit_code: number | null;
-  result: string | null;
-  structured_output: string | null;
   input_tokens: number;
   output_tokens: number;
   cache_read_input_tokens: number;
@@ -74,13 +79,25 @@ export interface RunRow {
   last_seq: number;
 }
 
-/** A run in lists. */
+export interface RunRow extends RunOutlineRow {
+  prompt: string;
+  result: string | null;
+  structured_output: string | null;
+}
+
+/** A run in lists of the API. */
 export type ListedRun = Omit<Run, 'prompt'>;
 export type ListedRunRow = Omit<RunRow, 'prompt'>;
 
 export const toRun = (row: RunRow): Run => ({ ...toListedRun(row), prompt: row.prompt });
 
-export function toListedRun(row: ListedRunRow): ListedRun {
+export const toListedRun = (row: ListedRunRow): ListedRun => ({
+  ...toOutline(row),
+  result: row.result,
+  structuredOutput: row.structured_output,
+});
+
+export function toOutline(row: RunOutlineRow): RunOutline {
   return {
     runId: row.id,
     flowId: row.flow_id,
@@ -91,6 +108,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     status: row.status,
     agentStatus: row.agent_status,
     triggerType: row.trigger_type,
+    promptBytes: row.prompt_bytes,
     partialMessages: row.partial_messages,
     timeoutSeconds: row.timeout_seconds,
     model: row.model,
@@ -105,8 +123,6 @@ export function toListedRun(row: ListedRunRow): ListedRun {
     endCause: row.end_cause,
     endDetail: row.end_detail,
     exitCode: row.exit_code,
-    result: row.result,
-    structuredOutput: row.structured_output,
     usage: usageOf(row),
     spending: { calls: row.model_calls, costNanos: row.cost_nanos },
     numTurns: row.num_turns,
@@ -129,7 +145,7 @@ export function toListedRun(row: ListedRunRow): ListedRun {
   };
 }
 
-function usageOf(row: ListedRunRow): Run['usage'] {
+function usageOf(row: RunOutlineRow): Run['usage'] {
   return {
     inputTokens: row.input_tokens,
     outputTokens: row.output_tokens,

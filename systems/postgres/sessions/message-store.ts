@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run, Usage } from '../../../core/runs/run.ts';
+import type { RunOutline, Usage } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction, inDryRun, inTransaction } from '../client/transaction.ts';
 import {
@@ -10,7 +10,7 @@ import {
   planFlowUpdate,
   updateFlowFiles,
 } from '../files/input-files.ts';
-import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
+import { outlineColumns, type RunOutlineRow, toOutline } from '../runs/run-row.ts';
 import { storeMessageFiles } from './turn-files.ts';
 
 export interface NewMessage {
@@ -230,9 +230,9 @@ async function unsignalled(
   db: Db,
   olderThanMs: number,
   after: string | undefined,
-): Promise<{ run: Run; messageId: string }[]> {
-  const { rows } = await db.query<RunRow & { message_id: string }>(
-    `select ${runColumns}, l.last_seq, m.message_id
+): Promise<{ run: RunOutline; messageId: string }[]> {
+  const { rows } = await db.query<RunOutlineRow & { message_id: string }>(
+    `select ${outlineColumns}, l.last_seq, m.message_id
      from (
        select distinct on (run_id <= $2::uuid, run_id) run_id, id as message_id
        from session_messages
@@ -245,5 +245,5 @@ async function unsignalled(
      order by m.run_id <= $2::uuid, m.run_id`,
     [olderThanMs, after],
   );
-  return rows.map((row) => ({ run: toRun(row), messageId: row.message_id }));
+  return rows.map((row) => ({ run: toOutline(row), messageId: row.message_id }));
 }

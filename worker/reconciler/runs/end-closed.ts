@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import { type ForcedEnd, forceEndRun } from './force-end-run.ts';
@@ -7,7 +7,10 @@ import { type ForcedEnd, forceEndRun } from './force-end-run.ts';
  * Describes the workflows of the runs, and ends the runs whose workflows are closed. Returns the
  * runs that have to be described again, because that failed or the time limit has excluded them.
  */
-export async function endRunsIfClosed(deps: ReconcilerDeps, runs: Run[]): Promise<Run[]> {
+export async function endRunsIfClosed(
+  deps: ReconcilerDeps,
+  runs: RunOutline[],
+): Promise<RunOutline[]> {
   const { failed, left } = await forEachRun(runs, deps, async (run) => {
     if ((await deps.temporal.describe(run.workflowId)) === 'closed') await endClosedRun(deps, run);
   });
@@ -15,7 +18,7 @@ export async function endRunsIfClosed(deps: ReconcilerDeps, runs: Run[]): Promis
 }
 
 /** Ends an active run whose workflow is closed. */
-export const endClosedRun = async (deps: ReconcilerDeps, run: Run): Promise<void> =>
+export const endClosedRun = async (deps: ReconcilerDeps, run: RunOutline): Promise<void> =>
   forceEndRun(deps, run, await whyClosed(deps, run));
 
 /**
@@ -24,7 +27,7 @@ export const endClosedRun = async (deps: ReconcilerDeps, run: Run): Promise<void
  */
 async function whyClosed(
   { reconcile, temporal }: ReconcilerDeps,
-  { workflowId }: Run,
+  { workflowId }: RunOutline,
 ): Promise<ForcedEnd> {
   const restoredAt = await reconcile.lastRestoredAt();
   if (restoredAt === null) return workflowClosed;

@@ -1,6 +1,6 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { EndCause } from '../../../core/runs/end-cause.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { resumeWebhook } from './resume-webhooks.ts';
 
@@ -13,7 +13,11 @@ export interface ForcedEnd {
  * Ends a run whose workflow cannot end it. A cause recorded earlier wins. No effect on an ended
  * run. If the workflow is gone, another workflow delivers the webhook.
  */
-export async function forceEndRun(deps: ReconcilerDeps, run: Run, why: ForcedEnd): Promise<void> {
+export async function forceEndRun(
+  deps: ReconcilerDeps,
+  run: RunOutline,
+  why: ForcedEnd,
+): Promise<void> {
   const { runId, requestId } = run;
   const ended = await deps.runs.endRun({ runId, ...why, exitCode: null });
   const fields = { runId, requestId, cause: ended.cause, detail: why.detail };

@@ -4,14 +4,14 @@
 // Postgres, because any worker may make the next pass.
 
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { WorkflowState } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import { forceEndRun } from './force-end-run.ts';
 
 export interface DescribedRun {
-  run: Run;
+  run: RunOutline;
   workflow: WorkflowState;
 }
 
@@ -87,7 +87,7 @@ const isTooMany = (missing: number, described: number): boolean =>
   missing > limits.reconciler.missingWorkflowsMax &&
   missing > limits.reconciler.missingWorkflowsMaxShare * described;
 
-const isBefore = ({ workflowStartedAt }: Run, time: Date | null): boolean =>
+const isBefore = ({ workflowStartedAt }: RunOutline, time: Date | null): boolean =>
   time !== null && workflowStartedAt !== null && workflowStartedAt <= time;
 
 const lostWorkflow = {

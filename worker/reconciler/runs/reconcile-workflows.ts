@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachRun } from '../for-each-run.ts';
 import type { RestoreReconciler } from '../restore/reconcile-restore.ts';
@@ -45,11 +45,11 @@ interface DescribedPage {
    */
   described: DescribedRun[];
   /** The first run that the time limit has excluded. The next pass begins with it. */
-  left: Run | undefined;
+  left: RunOutline | undefined;
 }
 
 /** Leaves most of the time for the runs of the page whose workflows are missing. */
-async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<DescribedPage> {
+async function describeAll(deps: ReconcilerDeps, runs: RunOutline[]): Promise<DescribedPage> {
   const described: DescribedRun[] = [];
   const deadline = stepDeadline(1 / 4);
   const { left } = await forEachRun(runs, { logger: deps.logger, deadline }, async (run) => {
@@ -62,12 +62,12 @@ async function describeAll(deps: ReconcilerDeps, runs: Run[]): Promise<Described
 }
 
 /** A session has no time limit. Its turns have one. */
-const hasLimit = ({ sessionId }: Run): boolean => sessionId === null;
+const hasLimit = ({ sessionId }: RunOutline): boolean => sessionId === null;
 
 /**
  * Its workflow enforces the limit unless it is broken. The stop is then sent as for every cause.
  */
-async function endOverdue(deps: ReconcilerDeps, run: Run): Promise<void> {
+async function endOverdue(deps: ReconcilerDeps, run: RunOutline): Promise<void> {
   if (!hasLimit(run)) return;
   const from = (run.startedAt ?? run.createdAt).getTime();
   const due = from + run.timeoutSeconds * 1_000 + deps.thresholds.overdueMs;

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { forEachInTurn } from '../for-each-run.ts';
 import { stepDeadline } from '../step-deadline.ts';
@@ -19,7 +19,7 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
     reconcile.unfinishedStops(thresholds.resendAfterMs, after),
   );
 
-  async function resend(run: Run): Promise<void> {
+  async function resend(run: RunOutline): Promise<void> {
     const outcome = await deps.temporal.signalStop(run.workflowId, { graceMs });
     if (outcome === 'gone' && (await deps.temporal.describe(run.workflowId)) !== 'running')
       await forceEndRun(deps, run, unfinished);
@@ -39,7 +39,7 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
 
 const graceMs = limits.run.stopGraceDefaultSeconds * 1_000;
 
-async function endStuck(deps: ReconcilerDeps, run: Run): Promise<void> {
+async function endStuck(deps: ReconcilerDeps, run: RunOutline): Promise<void> {
   await deps.temporal.terminate(run.workflowId, 'it could not end its run');
   await forceEndRun(deps, run, unfinished);
 }

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type {
   PendingWebhook,
   WebhookCursor,
@@ -66,7 +66,7 @@ function nextProject(
 
 async function startRedelivery(
   { temporal, webhooks, logger }: ReconcilerDeps,
-  { runId, requestId }: Run,
+  { runId, requestId }: RunOutline,
   delivery: number,
 ): Promise<void> {
   const outcome = await temporal.startWebhook({ runId, firstAttempt: 1, delivery });
@@ -74,7 +74,7 @@ async function startRedelivery(
   logger.info({ runId, requestId, delivery, outcome }, 'redelivery_started_by_reconciler');
 }
 
-export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<void> {
+export async function resumeWebhook(deps: ReconcilerDeps, run: RunOutline): Promise<void> {
   if ((await deps.temporal.describe(run.workflowId)) === 'running') return;
   const { runId, requestId } = run;
   const firstAttempt = (await attemptsMade(deps, run)) + 1;
@@ -89,7 +89,7 @@ export async function resumeWebhook(deps: ReconcilerDeps, run: Run): Promise<voi
 /** The highest attempt number, because the database may have lost some attempts in a restore. */
 async function attemptsMade(
   { webhooks, temporal }: ReconcilerDeps,
-  { runId, workflowId }: Run,
+  { runId, workflowId }: RunOutline,
 ): Promise<number> {
   const made = (await webhooks.attempts(runId)).filter(({ delivery }) => delivery === 0);
   const known = await temporal.webhookAttempts(workflowId);

@@ -1,4 +1,4 @@
-import type { Run } from '../../../core/runs/run.ts';
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { stepDeadline } from '../step-deadline.ts';
 
@@ -11,7 +11,7 @@ export function createMessageSignaller(deps: ReconcilerDeps): () => Promise<void
   const { messages, temporal, logger, thresholds } = deps;
   let after: string | undefined;
 
-  async function signal(run: Run, messageId: string): Promise<void> {
+  async function signal(run: RunOutline, messageId: string): Promise<void> {
     const { runId, requestId } = run;
     try {
       const outcome = await temporal.signalMessage(run, messageId);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
-import type { Run } from '../../../../core/runs/run.ts';
+import type { RunOutline } from '../../../../core/runs/run.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
@@ -25,7 +25,7 @@ afterAll(() => database.drop());
 const reconcile = () => createReconcileStore(database.pool);
 const runs = () => createRunStore(database.pool, testSealer);
 const minuteMs = 60_000;
-const ids = (found: Run[]) => found.map((run) => run.runId);
+const ids = (found: RunOutline[]) => found.map((run) => run.runId);
 
 const dueWebhooks = async (olderThanMs: number) =>
   ids((await reconcile().pendingWebhooks(olderThanMs)).filter(({ isDue }) => isDue));
