@@ -45,7 +45,7 @@ test.each(['Redis', 'Postgres'])(
   },
 );
 
-test('a frame that is larger than a page is a page of its own', async () => {
+test('a frame that is larger than a page is alone in its page', async () => {
   const log = await newRun();
   await log.write([sized(200), sized(4 * pageBytes), sized(200)]);
   expect(await pagesOf(log)).toEqual([[1], [2], [3]]);
@@ -57,7 +57,7 @@ test('a page has small frames up to the limit, and one more begins the next', as
   expect((await pagesOf(log)).map(({ length }) => length)).toEqual([limits.replay.pageFrames, 1]);
 });
 
-test('a page from Redis goes on after token deltas', async () => {
+test('a page from Redis continues after token deltas', async () => {
   const log = await newRun();
   const deltas = Array.from({ length: limits.replay.pageFrames }, (_, n) => `{"n":${n}}`);
   for (let n = 0; n < 3; n += 1) await log.write([sized(200)], { deltas });

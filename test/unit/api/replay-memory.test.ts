@@ -100,7 +100,7 @@ const bounds = {
 const line = `${'x'.repeat(99)}\n`;
 const fullTail = line.repeat(firstOutputMaxBytes / line.length);
 
-test('a client that does not read its replay delays only the readers of its own key', async () => {
+test('a client that does not read its replay delays only readers of the same key', async () => {
   const { open, tails } = await startServer({ tail: fullTail, bounds });
   const unread = await open('a');
   const waiting = await open('a');
