@@ -1,5 +1,5 @@
 // The API under clients that never read and bodies of 40 MiB. A separate process on one processor
-// sends both.
+// sends both. Half of the clients ask for a log, and half for a stream with a long replay.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limits } from '../../core/limits.ts';
 import { freePort } from '../../dev/stack/ports.ts';
-import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
+import { createFrameStore, type FrameStore } from '../../systems/postgres/log/frame-store.ts';
+import { createFrameStream } from '../../systems/redis/frame-stream.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { scrape, valueOf } from '../support/metrics.ts';
 import { measureSlowdown } from '../support/processor-wait.ts';
+import { openRedis } from '../support/redis-fixture.ts';
 import { createTenant, type Service, startService } from '../support/service.ts';
 
 const miB = 1024 ** 2;
@@ -20,6 +22,7 @@ const loopDelayMaxSeconds = 0.2;
 const otherCallMaxMs = 1_000;
 const readerCount = 100;
 const bodyCount = 50;
+const chatFrames = 100;
 
 let service: Service;
 let other: ApiClient;
@@ -38,22 +41,38 @@ beforeAll(async () => {
     const frame = { event: 'output', channel: 'output', data } as const;
     await frames.appendOwn({ runId, frames: [frame], facts: {} });
   }
+  await writeChat(frames);
   metricsPort = await freePort();
   await service.api.kill('SIGTERM');
   await service.api.start({ METRICS_PORT: String(metricsPort) });
 });
 afterAll(() => service?.stop());
 
+/** Frames as large as Redis buffers, so that a replay reads them from there. */
+async function writeChat(frames: FrameStore): Promise<void> {
+  const data = JSON.stringify({ text: 'x'.repeat(limits.redis.frameMaxBytes - 20) });
+  const chat = Array.from({ length: chatFrames }, () => {
+    return { event: 'assistant', channel: 'chat', data } as const;
+  });
+  await frames.appendOwn({ runId, frames: chat, facts: {} });
+  const stored = await frames.read(runId, { order: 'asc', channel: 'chat', limit: chatFrames });
+  const connection = await openRedis();
+  const frameStream = createFrameStream(connection.redis, { instance: service.instance });
+  expect(await frameStream.publish(runId, { frames: stored, deltas: [] })).toBe('buffered');
+  frameStream.close();
+  await connection.close();
+}
+
 /** Opens the readers, posts the bodies, and prints the statuses of the bodies' answers. */
 const generator = `
   const { connect } = require('node:net');
   const { request } = require('node:http');
   const { once } = require('node:events');
-  const { API: api, LOG: log, RUNS: runs, KEY: key, BYTES: bytes } = process.env;
+  const { API: api, LOG: log, STREAM: stream, RUNS: runs, KEY: key, BYTES: bytes } = process.env;
   const { port, hostname } = new URL(api);
   for (let n = 0; n < ${readerCount}; n += 1) {
     const socket = connect(Number(port), hostname).pause().on('error', () => undefined);
-    socket.write('GET ' + log + ' HTTP/1.1\\r\\nhost: a\\r\\nauthorization: Bearer ' + key + '\\r\\n\\r\\n');
+    socket.write('GET ' + (n % 2 ? log : stream) + ' HTTP/1.1\\r\\nhost: a\\r\\nauthorization: Bearer ' + key + '\\r\\n\\r\\n');
   }
   const slice = Buffer.alloc(${miB}, '[');
   async function post() {
@@ -78,6 +97,7 @@ function generate(): { isRunning(): boolean; statuses: Promise<number[]> } {
   const env = {
     API: service.url,
     LOG: `/api/v1/runs/${runId}/logs?format=structured&channel=all`,
+    STREAM: `/api/v1/runs/${runId}/stream`,
     RUNS: `/api/v1/flows/${service.flowId}/runs`,
     KEY: service.key,
     BYTES: String(limits.http.largeBodyMaxBytes),
@@ -94,7 +114,7 @@ function peakBytes(pid: number): number {
   return Number(line?.[1]) * 1024;
 }
 
-it('keeps memory and event loop within bounds under 100 unread answers and 50 large bodies', async () => {
+it('keeps memory and event loop within bounds under 50 unread answers, 50 unread streams and 50 large bodies', async () => {
   await scrape(metricsPort); // the delays are counted from here
   const slowdown = measureSlowdown(service.api.pid());
   const load = generate();
