@@ -96,6 +96,8 @@ export interface ApiDeps {
   presenceEveryMs?: number;
   /** Memory for replays that clients have not read. */
   replayBudget?: ReplayBounds;
+  /** Memory for the latest frames of all streamed runs. */
+  feedTotalBytes?: number;
   /** How long an answer waits for the end of a turn if the client asks for it. */
   chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'progress' | 'progressOfRuns'>;

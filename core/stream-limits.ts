@@ -23,6 +23,9 @@ export const streamLimits = {
     /** Latest frames of a streamed run that a process buffers, encoded. */
     frames: 4_000,
     bytes: 8 * miB,
+    /** For all runs of a process, with the memory that a buffered frame takes besides its bytes. */
+    totalBytes: 128 * miB,
+    itemBytes: 256,
     /** Frames read from a growing log at a time, once for all readers. */
     pageFrames: 500,
   },

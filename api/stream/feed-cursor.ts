@@ -4,12 +4,11 @@ import type { Run } from '../../core/runs/run.ts';
 import type { StreamEntry, StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readLog } from './replay-source.ts';
-import { createRingBuffer, type RingBuffer } from './ring-buffer.ts';
+import type { RingBuffer } from './ring-buffer.ts';
 import { sseDelta, sseFrame } from './sse-writer.ts';
 
 /** Follows the growing end of a run's log and puts it into a ring buffer as SSE events. */
 export interface FeedCursor {
-  ring: RingBuffer;
   /** The last frame that has been read. */
   seq: () => number;
   /** Records that the log reaches at least this frame. */
@@ -27,8 +26,8 @@ export interface FeedCursor {
 export function createFeedCursor(
   deps: Pick<ApiDeps, 'frames' | 'frameStream'>,
   run: Run,
+  ring: Pick<RingBuffer, 'push'>,
 ): FeedCursor {
-  const ring = createRingBuffer(run.lastSeq);
   const position: StreamPosition = { seq: run.lastSeq, n: 0 };
   let highWatermark = run.lastSeq;
 
@@ -73,7 +72,6 @@ export function createFeedCursor(
   }
 
   return {
-    ring,
     seq: () => position.seq,
     noteHighWatermark,
     tryAppend(entries) {

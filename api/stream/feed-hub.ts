@@ -1,5 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
+import type { ApiDeps } from '../deps.ts';
+import { createRingMemory } from './ring-memory.ts';
 import { createRunFeed, type FeedDeps, type RunFeed, stateOf } from './run-feed.ts';
 
 export interface FeedHub {
@@ -7,6 +9,8 @@ export interface FeedHub {
   attach: (run: Run) => { feed: RunFeed; release: () => void };
   close: () => void;
 }
+
+type HubDeps = FeedDeps & Pick<ApiDeps, 'feedTotalBytes'>;
 
 interface SharedFeed {
   feed: RunFeed;
@@ -17,7 +21,8 @@ interface SharedFeed {
  * All feeds of this process, and one poll of Postgres for all of them. When the database was
  * restored, the feeds may be ahead of it: no further reader gets them, and `onRestore` is called.
  */
-export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
+export function createFeedHub(deps: HubDeps, onRestore: () => void): FeedHub {
+  const memory = createRingMemory(deps.feedTotalBytes);
   const feeds = new Map<string, SharedFeed>();
   let isPolling = false;
   /** Null while there are no feeds. */
@@ -61,7 +66,7 @@ export function createFeedHub(deps: FeedDeps, onRestore: () => void): FeedHub {
   return {
     attach(run) {
       const { runId } = run;
-      const shared = feeds.get(runId) ?? { feed: createRunFeed(deps, run), readers: 0 };
+      const shared = feeds.get(runId) ?? { feed: createRunFeed(deps, run, memory), readers: 0 };
       feeds.set(runId, shared);
       shared.readers += 1;
       shared.feed.update(stateOf(run));

@@ -1,5 +1,6 @@
 import { limits } from '../../core/limits.ts';
 import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
+import type { RingMemory } from './ring-memory.ts';
 
 /** Consecutive events as bytes, and the position after the last of them. */
 export interface Chunk {
@@ -8,8 +9,8 @@ export interface Chunk {
 }
 
 /**
- * The latest events of a run as bytes, shared by all readers. Bounded: a reader that falls behind
- * reads the log instead.
+ * The latest events of a run as bytes, shared by all readers. Bounded, also together with the rings
+ * of other runs: a reader that falls behind reads the log instead.
  */
 export interface RingBuffer {
   push: (at: StreamPosition, bytes: Buffer) => void;
@@ -17,6 +18,8 @@ export interface RingBuffer {
   take: (after: StreamPosition) => Chunk | 'overrun' | null;
   /** Frames up to this one are only in the log. */
   evictedThroughSeq: () => number;
+  /** Returns its memory. Further events are not stored. */
+  close: () => void;
 }
 
 interface Item {
@@ -24,8 +27,9 @@ interface Item {
   bytes: Buffer;
 }
 
-export function createRingBuffer(startSeq: number): RingBuffer {
+export function createRingBuffer(startSeq: number, memory: RingMemory): RingBuffer {
   let items: Item[] = [];
+  let isClosed = false;
   let size = 0;
   let evictedThroughSeq = startSeq;
   // Most readers are at the same position: they get the same chunk.
@@ -47,12 +51,22 @@ export function createRingBuffer(startSeq: number): RingBuffer {
     items = items.slice(dropped);
   }
 
+  function evictAll(): void {
+    evictedThroughSeq = items.at(-1)?.at.seq ?? evictedThroughSeq;
+    items = [];
+    size = 0;
+    latest = null;
+  }
+
+  const content = { evictAll };
   return {
     push(at, bytes) {
+      if (isClosed) return;
       items.push({ at, bytes });
       size += bytes.length;
       latest = null;
       evict();
+      memory.record(content, size + items.length * limits.feed.itemBytes);
     },
     take(after) {
       if (after.seq < evictedThroughSeq) return 'overrun';
@@ -62,6 +76,10 @@ export function createRingBuffer(startSeq: number): RingBuffer {
       return chunk;
     },
     evictedThroughSeq: () => evictedThroughSeq,
+    close() {
+      isClosed = true;
+      memory.forget(content);
+    },
   };
 }
 

@@ -16,7 +16,8 @@ import {
   type FeedCursor,
   type PendingEntries,
 } from './feed-cursor.ts';
-import type { RingBuffer } from './ring-buffer.ts';
+import { createRingBuffer, type RingBuffer } from './ring-buffer.ts';
+import type { RingMemory } from './ring-memory.ts';
 
 export interface RunFeed {
   ring: Pick<RingBuffer, 'take' | 'evictedThroughSeq'>;
@@ -32,10 +33,11 @@ export interface RunFeed {
 
 export type FeedDeps = Pick<ApiDeps, 'frames' | 'frameStream' | 'files' | 'logger'>;
 
-export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
+export function createRunFeed(deps: FeedDeps, run: Run, memory: RingMemory): RunFeed {
   const { runId, requestId } = run;
   const listeners = new Set<() => void>();
-  const cursor = createFeedCursor(deps, run);
+  const ring = createRingBuffer(run.lastSeq, memory);
+  const cursor = createFeedCursor(deps, run, ring);
   const state = createFeedState(deps, run);
   const tree = createFeedTree(deps, runId);
   const hasEnded = () => state.now().endedAt !== null;
@@ -71,7 +73,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
     : deps.frameStream.subscribe(runId, onNotification);
 
   return {
-    ring: cursor.ring,
+    ring,
     tree,
     state: state.now,
     ready: tree.refresh(isAsleep()),
@@ -87,6 +89,7 @@ export function createRunFeed(deps: FeedDeps, run: Run): RunFeed {
     close() {
       unsubscribe();
       reading.close();
+      ring.close();
     },
   };
 }

@@ -103,6 +103,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     '429 `STREAM_LIMIT`',
   ],
   [
+    'Latest frames of streamed runs in memory',
+    `${count(limits.feed.frames)} frames or ${bytes(limits.feed.bytes)} per run, ${bytes(limits.feed.totalBytes)} per API process`,
+    'readers that fall behind get frames from Redis or Postgres',
+  ],
+  [
     'Unread replays in memory',
     `${bytes(limits.stream.replayBudget.maxBytes)} per API process, ${bytes(limits.stream.replayBudget.ownerMaxBytes)} of them per key`,
     `the reader waits; after ${time(limits.stream.replayBudget.waitMs)} its stream ends, and the client reconnects`,

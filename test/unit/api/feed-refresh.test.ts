@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createRingMemory } from '../../../api/stream/ring-memory.ts';
 import {
   createFeedState,
   createFeedTree,
@@ -97,6 +98,7 @@ test('reads a stale file tree at the next poll', async () => {
       frameStream: { subscribe: () => () => undefined, readFileTree, read: async () => [] },
     } as never, // no other member is used
     run,
+    createRingMemory(),
   );
   await feed.ready;
   expect(feed.tree.json()).toBeNull();

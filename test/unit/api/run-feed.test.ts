@@ -2,6 +2,7 @@
 // reads the log whenever something may be missing. A notification never decides what comes next.
 
 import { expect, test } from 'vitest';
+import { createRingMemory } from '../../../api/stream/ring-memory.ts';
 import { createRunFeed } from '../../../api/stream/run-feed.ts';
 import type { StreamEntry, StreamPosition } from '../../../systems/redis/frame-entry.ts';
 import type { Notification } from '../../../systems/redis/subscriber.ts';
@@ -45,7 +46,7 @@ async function openFeed(stored: StreamEntry[] = []) {
   };
   const run = admittedRun({ partialMessages: true });
   const deps = { frameStream, frames: { read: async () => [], progress: async () => null } };
-  const feed = createRunFeed(deps as never, run); // no other member is used
+  const feed = createRunFeed(deps as never, run, createRingMemory()); // no other member is used
   await feed.ready;
   const received = (): string[] => {
     const chunk = feed.ring.take({ seq: 0, n: 0 });
