@@ -15,6 +15,8 @@ import { inTransaction } from '../client/transaction.ts';
 import { type RunRow, runColumns, toRun } from './run-row.ts';
 import { parseSnapshotRecord, type SnapshotRecord } from './snapshot-record.ts';
 
+const { backlogPerProject, commonMax, commonForMs } = limits.webhook;
+
 export interface EndRunRequest extends RunEnd {
   runId: string;
   /** For a plain run: whether the final state of its working directory was stored. */
@@ -50,7 +52,9 @@ export async function endRun(
     const files = storedFilesOf(stored.snapshot, hasUnstoredFiles);
     const body =
       run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now, files }) : null;
-    const written = await writeEnd(db, run, { end, body, now, hasUnstoredFiles });
+    const usesCommonSlots = body !== null && !stored.hasWebhookBacklog;
+    const toWrite = { end, body, now, hasUnstoredFiles, usesCommonSlots };
+    const written = await writeEnd(db, run, toWrite);
     return { ...stored, isFirst: true, run: written, hasUnstoredFiles };
   });
   if (ended.isFirst) onEnded?.(ended.run);
@@ -119,11 +123,12 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   const { rows } = await db.query<LockedRow>(
     `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
        r.has_unstored_files as "hasUnstoredFiles",
-       has_webhook_backlog(r, $2) as "hasWebhookBacklog", has_waiting(r.id) as "hasWaiting"
+       has_webhook_backlog(r, $2, $3, $4 * interval '1 ms') as "hasWebhookBacklog",
+       has_waiting(r.id) as "hasWaiting"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
      for no key update of r`,
-    [runId, limits.webhook.backlogPerProject],
+    [runId, backlogPerProject, commonMax, commonForMs],
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
@@ -137,10 +142,11 @@ interface WrittenEnd {
   body: string | null;
   now: Date;
   hasUnstoredFiles: boolean;
+  usesCommonSlots: boolean;
 }
 
 async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
-  const { end, body, now, hasUnstoredFiles } = written;
+  const { end, body, now, hasUnstoredFiles, usesCommonSlots } = written;
   const countedIn = run.sessionId === null ? null : run.projectId;
   const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
@@ -154,10 +160,10 @@ async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
          end_cause_at = coalesce(end_cause_at, $2), agent_status = $8,
          webhook_state = case when $6::text is null then webhook_state else 'pending' end,
          webhook_delivery_id = case when $6 is null then null else gen_random_uuid() end,
-         webhook_body = $6, has_unstored_files = $9
+         webhook_body = $6, has_unstored_files = $9, webhook_uses_common_slots = $11
      where id = $1
      returning ${runColumns}, $7::bigint as last_seq`,
-    [...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles, countedIn],
+    [...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles, countedIn, usesCommonSlots],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} was deleted while it was ended`);
   failpoint('end.written');

@@ -278,6 +278,8 @@ create table runs (
   -- stored at the run's end, so that every attempt sends the same bytes
   webhook_body text,
   webhook_delivery_id uuid,
+  -- whether its first delivery waits with those of all projects, and not with those of a backlog
+  webhook_uses_common_slots boolean not null default false,
   -- how many further deliveries operators have requested
   webhook_redeliveries integer not null default 0,
   -- when the last one was claimed; null once its workflow was started
@@ -324,6 +326,8 @@ create index open_sessions_of_flow on runs (flow_id, created_at desc, id desc)
 create index runs_with_pending_webhook on runs (ended_at) where webhook_state = 'pending';
 create index runs_with_pending_webhook_by_project on runs (project_id, ended_at, id)
   where webhook_state = 'pending';
+create index runs_with_webhook_in_common_slots on runs (ended_at)
+  where webhook_state = 'pending' and webhook_uses_common_slots;
 create index runs_with_claimed_redelivery on runs (webhook_redelivery_claimed_at)
   where webhook_redelivery_claimed_at is not null;
 create index runs_with_log on runs (ended_at) where ended_at is not null and log_purged_at is null;

@@ -70,6 +70,7 @@ CREATE TABLE public.runs (
     webhook_last_status integer,
     webhook_body text,
     webhook_delivery_id uuid,
+    webhook_uses_common_slots boolean DEFAULT false NOT NULL,
     webhook_redeliveries integer DEFAULT 0 NOT NULL,
     webhook_redelivery_claimed_at timestamp with time zone,
     offline_model boolean DEFAULT false NOT NULL,
@@ -754,6 +755,8 @@ CREATE INDEX runs_with_pending_webhook ON public.runs USING btree (ended_at) WHE
 CREATE INDEX runs_with_pending_webhook_by_project ON public.runs USING btree (project_id, ended_at, id) WHERE (webhook_state = 'pending'::text);
 
 CREATE INDEX runs_with_unstored_files ON public.runs USING btree (host_id) WHERE (has_unstored_files AND (files_purged_at IS NULL));
+
+CREATE INDEX runs_with_webhook_in_common_slots ON public.runs USING btree (ended_at) WHERE ((webhook_state = 'pending'::text) AND webhook_uses_common_slots);
 
 CREATE UNIQUE INDEX schema_functions_current ON public.schema_functions USING btree (name) WHERE is_current;
 

@@ -7,8 +7,9 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../../systems/postgres/runs/webhook-store.ts';
 import { claimNext } from '../../../support/claim-next.ts';
 import { testSealer } from '../../../support/database.ts';
-import { createScenario } from '../../../support/database-records.ts';
+import { createScenario, type Scenario } from '../../../support/database-records.ts';
 import { attemptsAge } from './attempts-age.ts';
+import { endedWithWebhooks } from './ended-with-webhooks.ts';
 import { setupScenario, useSecondPool } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -182,4 +183,29 @@ test('of a project with 50 undelivered webhooks, further ones are the backlog', 
   await webhooks().drop(first);
   await webhooks().drop(all[1]?.runId ?? '');
   expect(await end((await crowded.run({ callbackUrl: url })).runId)).toBe(false);
+});
+
+test('projects share the common slots, so that each has some left', async () => {
+  const end = async (of: Scenario) => {
+    const { runId } = await of.run({ callbackUrl: url });
+    return (await runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 }))
+      .hasWebhookBacklog;
+  };
+  const [crowd, one, other] = [
+    await createScenario(database.pool, testSealer),
+    await createScenario(database.pool, testSealer),
+    await createScenario(database.pool, testSealer),
+  ];
+  const text = `update runs set webhook_uses_common_slots = true, ended_at = db_clock() - $2 * interval '1 s'
+                where id = any ($1)`;
+  const ofOthers = await endedWithWebhooks(database.pool, crowd, 195);
+  await database.pool.query('update runs set webhook_uses_common_slots = false');
+  await database.pool.query(text, [ofOthers, 0]);
+  const backlogs: boolean[] = [];
+  for (let count = 0; count < 5; count += 1) backlogs.push(await end(one));
+  expect(backlogs).toEqual([false, false, false, true, true]);
+  expect(await end(other)).toBe(false);
+  // All attempts take less time, so these were resumed in the slots for backlogs.
+  await database.pool.query(text, [ofOthers, 3 * 60]);
+  expect(await end(one)).toBe(false);
 });
