@@ -17,8 +17,8 @@ type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
 interface IdlePauserOptions {
   containerId: string | null;
   afterMs: number;
-  /** False while the agent works without a message, for example on a background task. */
-  mayPause(): boolean;
+  /** False if the agent has worked without a message since this time of `performance.now()`. */
+  mayPause(since: number): boolean;
   /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
   isHeld(): Promise<boolean>;
   /** Throws if the database cannot answer. */
@@ -59,8 +59,9 @@ export function createIdlePauser(
 
   function markIdle(): void {
     isIdle = true;
+    const since = performance.now();
     timer.set(() => {
-      if (!mayPause()) return markIdle();
+      if (!mayPause(since)) return markIdle();
       last = last.then(pauseIfIdle);
     });
   }

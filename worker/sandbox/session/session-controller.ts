@@ -102,10 +102,9 @@ function createPauser(
   const hasWork = () => deps.turns.hasWork(ref.runId);
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
   // A background task starts another turn shortly after its end, and a paused agent could not.
-  const mayPause = (): boolean => {
+  const mayPause = (since: number): boolean => {
     if (session.turns.current() !== null || isBusy(turns.agentState())) return false;
-    const since = turns.idleSince() ?? 0;
-    return performance.now() - since >= afterMs;
+    return (turns.idleSince() ?? 0) <= since;
   };
   return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
