@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { codeCacheOf, compiledService } from './compiled-service.ts';
+import { compiledService } from './compiled-service.ts';
 
 interface CliResult {
   code: number | null;
@@ -32,11 +32,9 @@ async function runCli(
   args: string[],
   { env, input }: { env: Record<string, string>; input: string },
 ): Promise<CliResult> {
-  const folder = await compiledService();
-  const program = join(folder, 'deploy/command-line.js');
-  const { PATH, HOME } = process.env;
+  const program = join(await compiledService(), 'deploy/command-line.js');
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH, HOME, FLOWRUN_DATA: '/nowhere', ...codeCacheOf(folder), ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, FLOWRUN_DATA: '/nowhere', ...env },
   });
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -4,7 +4,7 @@ import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repository } from '../../dev/lib/folders.ts';
-import { codeCacheOf, compiledService } from './compiled-service.ts';
+import { compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
   /** The ID of the current process. */
@@ -48,13 +48,13 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   const log = (): string => readFileSync(logFile, 'utf8');
 
   async function start(env: Record<string, string> = {}): Promise<void> {
-    const [folder, program, cache] = await locate(options);
+    const [folder, program] = await locate(options);
     const output = createWriteStream(logFile, { flags: 'a' });
     await once(output, 'open');
     const seen = log().length;
     const started = spawn(process.execPath, [program], {
       cwd: folder,
-      env: { ...cache, ...options.env, ...env },
+      env: { ...options.env, ...env },
       stdio: ['ignore', output, output],
     });
     child = started;
@@ -98,12 +98,9 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   };
 }
 
-type Located = [folder: string, program: string, cache: Record<string, string>];
-
-async function locate({ program, sources }: ProcessOptions): Promise<Located> {
-  if (sources) return [repository, program.replace(/\.js$/, '.ts'), {}];
-  const folder = await compiledService();
-  return [folder, program, codeCacheOf(folder)];
+async function locate({ program, sources }: ProcessOptions): Promise<[string, string]> {
+  if (!sources) return [await compiledService(), program];
+  return [repository, program.replace(/\.js$/, '.ts')];
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
