@@ -74,7 +74,7 @@ test('the files of a locked run are purged later, and those of other runs at onc
   const { release } = await lockRow(database.pool, ['runs', 'id = $1', locked]);
   const failed: Unpurged = new Map();
   expect(await retention().runFiles(dayMs, failed)).toBe(1);
-  expect(failed.size).toBe(0);
+  expect([...failed]).toEqual([[locked, 'locked']]);
   expect(await purged('files_purged_at')).toEqual([free]);
   await release();
   expect(await retention().runFiles(dayMs)).toBe(1);
@@ -86,7 +86,7 @@ test('the log of a locked run is marked as purged later, and those of other runs
   const { release } = await lockRow(database.pool, ['runs', 'id = $1', locked]);
   const failed: Unpurged = new Map();
   while ((await retention().logs(dayMs, failed)) > 0);
-  expect(failed.size).toBe(0);
+  expect([...failed]).toEqual([[locked, 'locked']]);
   expect(await purged('log_purged_at')).toEqual([free]);
   await release();
   while ((await retention().logs(dayMs)) > 0);
