@@ -159,7 +159,8 @@ test('a run that is bound to a host gets a slot only there', async () => {
   }
 });
 
-test('a run bound to a host without idle sessions does not block other runs', async () => {
+/** A flow that is bound to a host without idle sessions, and the idle session of the other host. */
+async function flowOfBusyHost() {
   await workingSession();
   const idle = await idleSession(10);
   const flow = await createFlowStore(database.pool, testSealer).create({
@@ -167,19 +168,18 @@ test('a run bound to a host without idle sessions does not block other runs', as
     name: 'Bound',
     runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
   });
+  return { idle, flow };
+}
+
+test('a run bound to a host without idle sessions does not block other runs', async () => {
+  const { idle, flow } = await flowOfBusyHost();
   const bound = await scenario.run({ flowId: flow.flowId });
   expect(await evictableFor(await scenario.run())).toBe(idle.runId);
   expect(await evictableFor(bound)).toBeNull();
 });
 
 test('101 runs bound to a busy host do not block other runs', async () => {
-  await workingSession();
-  const idle = await idleSession(10);
-  const flow = await createFlowStore(database.pool, testSealer).create({
-    projectId: scenario.projectId,
-    name: 'Bound',
-    runner: idle.onHost === 'h-1' ? 'h-2' : 'h-1',
-  });
+  const { idle, flow } = await flowOfBusyHost();
   await queueRuns(database.pool, flow, 101);
   expect(await evictableFor(await scenario.run())).toBe(idle.runId);
 });
