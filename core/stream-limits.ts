@@ -14,7 +14,7 @@ export const streamLimits = {
     /** A page of a replay; small, because every reader may buffer one. */
     pageFrames: 100,
     pageBytes: 256 * kiB,
-    /** Memory for a page as events. Most end with a frame from Redis, which is at most 32 KiB. */
+    /** Memory for a page as events: `pageBytes`, the last frame and the encoding. */
     encodedPageBytes: 512 * kiB,
     /** Memory for the rendered end of a log, `firstOutputMaxBytes`, with its escapes. */
     encodedOutputBytes: 1.5 * miB,

@@ -17,9 +17,9 @@ export const webhookLimits = {
   responseMaxBytes: 64 * kiB,
   /** Attempts that a worker makes at a time. */
   slots: 250,
-  /** Undelivered webhooks that may use them; the others are for runs that end at the same time. */
+  /** Undelivered webhooks that may use them; the rest is for runs that end at the same time. */
   commonMax: 200,
-  /** Longer than all attempts of a delivery. */
+  /** After this time a webhook no longer uses them. Longer than all attempts of a delivery. */
   commonForMs: 120 * secondMs,
   /** Undelivered webhooks from which on a project uses the slots below. */
   backlogPerProject: 50,

@@ -2,16 +2,15 @@ import { limits } from '../../core/limits.ts';
 import { createByteBudget } from '../../lib/async/byte-budget.ts';
 
 export interface ReplayMemory {
-  /** Waits for memory, and throws if there is none in time. Call the result to return it. */
+  /** Waits for memory, and throws if there is none in time. The result releases it. */
   reserve: (keyId: string, bytes: number) => Promise<() => void>;
 }
 
 export type ReplayBounds = Record<'maxBytes' | 'ownerMaxBytes' | 'waitMs', number>;
 
 /**
- * Limits the memory for what is read from the log for one reader and not taken by its client. Over
- * the budget a reader waits before anything is read for it. Then its stream ends, and the client
- * reconnects.
+ * Limits the memory of replayed events that clients have not read. Over the budget a reader waits
+ * before anything is read for it. After the wait its stream ends, and the client reconnects.
  */
 export function createReplayMemory(
   bounds: ReplayBounds = limits.stream.replayBudget,

@@ -97,8 +97,8 @@ interface Page extends Chunk {
 }
 
 /**
- * Reads and writes within the memory for replays. Events that are larger than expected are read
- * again when there is memory for them.
+ * Reads and writes within the memory for replays. If the events exceed the reservation, it is
+ * released, and they are read again with a larger one.
  */
 async function writeReplayed(
   reader: Reader,

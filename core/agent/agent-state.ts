@@ -43,7 +43,7 @@ export const initialAgentState: AgentState = {
 /** Nothing in progress, and nothing that will start on its own. */
 export const isIdle = (state: AgentState): boolean => state.isDone && !isBusy(state);
 
-/** In a turn, or with a background task that starts one at its end, with or without a message. */
+/** In a turn, or with a background task that starts one at its end. */
 export const isBusy = ({ isInTurn, backgroundTasks }: AgentState): boolean =>
   isInTurn || backgroundTasks > 0;
 

@@ -24,7 +24,7 @@ export const noUsage: Usage = {
 
 export type WebhookState = 'none' | 'waiting' | 'pending' | 'delivered' | 'dropped';
 
-/** A run without the texts of its user and its agent, which may have megabytes. */
+/** A run without its prompt, result and structured output, which may be megabytes. */
 export interface RunOutline {
   runId: string;
   flowId: string;

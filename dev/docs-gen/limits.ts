@@ -153,7 +153,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
   [
     'Webhook attempts',
-    `${limits.webhook.slots} at a time per worker. A webhook uses ${limits.webhook.backlogSlots} others per worker if ${limits.webhook.backlogPerProject} other ones of its project, or as many as all projects leave of ${limits.webhook.commonMax}, are undelivered, if the reconciler resumes it, or if it is delivered again`,
+    `${limits.webhook.slots} common slots and ${limits.webhook.backlogSlots} backlog slots per worker; [webhooks](api/webhooks.md) says which are used`,
     'the attempt waits',
   ],
   [

@@ -1,5 +1,5 @@
-// An API process that finds the disk of Postgres short says so here, because a worker may run on a
-// machine that cannot read that disk. The notice expires unless it is renewed.
+// An API process sets this key while the disk of Postgres is short, because a worker may run on a
+// machine that cannot read that disk. The key expires unless it is renewed.
 
 import { limits } from '../../core/limits.ts';
 import type { Redis } from './connect.ts';

@@ -19,7 +19,7 @@ export interface FrameStream {
   notify: (runId: string) => Promise<boolean>;
   /** Entries after a position, in order; with a gap at the start if Redis has trimmed them. */
   read: (runId: string, after: StreamPosition, count: number) => Promise<StreamEntry[] | null>;
-  /** The same, with few bytes in memory: the page ends with the entry that reaches `maxBytes`. */
+  /** Like `read`, but the page ends with the entry that reaches `maxBytes`. */
   readPage: (
     runId: string,
     after: StreamPosition,
@@ -138,8 +138,8 @@ return 1
 `;
 
 /**
- * Redis itself cannot limit the bytes of an answer. It adds up few entries at a time, because each
- * may have `limits.redis.frameMaxBytes`.
+ * Redis itself cannot limit the bytes of an answer. The script reads few entries at a time, because
+ * each may have `limits.redis.frameMaxBytes`.
  */
 const pageScript = `
 local page, bytes, from = {}, 0, ARGV[1]

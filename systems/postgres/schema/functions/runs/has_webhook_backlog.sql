@@ -1,8 +1,8 @@
--- Whether the run's webhook uses the slots for backlogs. Other runs of its project have at least
--- p_undelivered webhooks that are not delivered, or at least as many as the common slots have left.
--- So several projects with slow receivers get equal shares, and leave as much to the next project.
--- The common slots are used by p_common_max webhooks of runs that have ended within p_common_for; a
--- webhook that is older was resumed in the slots for backlogs. Reads no more rows than that.
+-- Whether the run's webhook uses the backlog slots: true if other runs of its project have at least
+-- p_undelivered undelivered webhooks, or at least as many as remain of p_common_max in the common
+-- slots. So several projects with slow receivers have equal shares, and the next project can use as
+-- many. Webhooks of runs that ended longer ago than p_common_for no longer use the common slots,
+-- because they were resumed in the backlog slots. Both counts stop at their limit.
 create or replace function has_webhook_backlog(
   run runs, p_undelivered integer, p_common_max integer, p_common_for interval
 ) returns boolean language sql stable as $$
