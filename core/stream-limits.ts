@@ -18,6 +18,8 @@ export const streamLimits = {
     encodedPageBytes: 512 * kiB,
     /** Memory for the rendered end of a log, `firstOutputMaxBytes`, with its escapes. */
     encodedOutputBytes: 1.5 * miB,
+    /** While events are made of frames, they are in memory several times. */
+    readsAtOnce: 4,
   },
   feed: {
     /** Latest frames of a streamed run that a process buffers, encoded. */

@@ -1,9 +1,12 @@
 import { limits } from '../../core/limits.ts';
 import { createByteBudget } from '../../lib/async/byte-budget.ts';
+import { createSemaphore } from '../../lib/async/semaphore.ts';
 
 export interface ReplayMemory {
   /** Waits for memory, and throws if there is none in time. The result releases it. */
   reserve: (keyId: string, bytes: number) => Promise<() => void>;
+  /** Runs a read after those that are in progress, if there are many. */
+  read: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 export type ReplayBounds = Record<'maxBytes' | 'ownerMaxBytes' | 'waitMs', number>;
@@ -16,7 +19,9 @@ export function createReplayMemory(
   bounds: ReplayBounds = limits.stream.replayBudget,
 ): ReplayMemory {
   const budget = createByteBudget(bounds);
+  const reads = createSemaphore(limits.replay.readsAtOnce);
   return {
+    read: reads.run,
     async reserve(keyId, bytes) {
       const fitting = Math.min(bytes, bounds.ownerMaxBytes);
       const release = await budget.reserve(keyId, fitting, { waitingBytes: 0 });

@@ -121,7 +121,7 @@ async function writeWithin(
 ): Promise<number> {
   const release = await reader.memory.reserve(reader.key.keyId, bytes);
   try {
-    const replayed = isServed(reader) ? await read() : null;
+    const replayed = isServed(reader) ? await reader.memory.read(read) : null;
     if (replayed === null) return 0;
     if (replayed.bytes.length <= bytes) await writeChunk(reader, replayed);
     return replayed.bytes.length;

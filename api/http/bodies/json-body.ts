@@ -1,9 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import { isWithinJsonBounds } from '../../../core/json-bounds.ts';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
 import { invalid } from '../../errors.ts';
 import { installBodyBudget } from './body-budget.ts';
+import { receiveBody } from './receive-body.ts';
 
 /**
  * Accepts JSON in UTF-8 only, within the memory for bodies. An empty body of any type counts as
@@ -13,22 +15,34 @@ export function installJsonBody(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   installBodyBudget(app);
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const error = encodingError(request.headers);
-    if (error !== null) return done(invalid(error, { status: 415 }));
-    const bytes = body as Buffer; // `parseAs: 'buffer'`
-    if (!isWithinJsonBounds(bytes, limits.http.json)) return done(invalid(tooComplex));
-    const text = decode(bytes);
-    if (text === null) return done(invalid('The body is not valid UTF-8.'));
-    if (text.trim() === '') return done(null, {});
-    void parse(request, text, (parseError, value) => {
-      if (parseError) done(invalid('The body is not valid JSON, or has a forbidden key.'));
-      else done(null, value);
-    });
-  });
+  app.addContentTypeParser(
+    'application/json',
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const error = encodingError(request.headers);
+      if (error !== null) throw invalid(error, { status: 415 });
+      const text = await receiveText(payload, request.routeOptions.bodyLimit);
+      if (text.trim() === '') return {};
+      return new Promise<unknown>((resolve, reject) => {
+        void parse(request, text, (parseError, value) => {
+          if (parseError) reject(invalid('The body is not valid JSON, or has a forbidden key.'));
+          else resolve(value);
+        });
+      });
+    },
+  );
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined) request.body = {};
   });
+}
+
+async function receiveText(request: IncomingMessage, maxBytes: number): Promise<string> {
+  const { bytes, free } = await receiveBody(request, maxBytes);
+  try {
+    if (!isWithinJsonBounds(bytes, limits.http.json)) throw invalid(tooComplex);
+    return decode(bytes);
+  } finally {
+    free();
+  }
 }
 
 const tooComplex = `The body is nested deeper than ${limits.http.json.depthMax} levels, or has more than ${limits.http.json.valuesMax} values.`;
@@ -43,10 +57,10 @@ function encodingError(headers: IncomingHttpHeaders): string | null {
   return /^(utf-?8|us-ascii)$/i.test(charset) ? null : 'The body must be UTF-8.';
 }
 
-function decode(body: Buffer): string | null {
+function decode(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    return null;
+    throw invalid('The body is not valid UTF-8.');
   }
 }

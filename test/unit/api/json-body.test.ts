@@ -52,5 +52,5 @@ test.each([
   peak = Math.max(peak, process.memoryUsage().rss);
   expect(answer.statusCode).toBe(400);
   expect(answer.json().error.message).toContain(`${depthMax} levels`);
-  expect(peak - before).toBeLessThan(6 * limits.http.largeBodyMaxBytes);
+  expect(peak - before).toBeLessThan(2 * limits.http.largeBodyMaxBytes);
 });

@@ -19,7 +19,7 @@ import { limits } from '../../../core/limits.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 const { firstOutputMaxBytes } = limits.log;
-const { encodedOutputBytes, encodedPageBytes } = limits.replay;
+const { encodedOutputBytes, encodedPageBytes, readsAtOnce } = limits.replay;
 
 const frame = (bytes: number): StoredFrame => {
   const data = `"${'x'.repeat(bytes)}"`;
@@ -30,9 +30,11 @@ interface Log {
   tail: string;
   frame?: StoredFrame;
   bounds?: ReplayBounds;
+  /** Resolves when the ends of logs can be read. */
+  readable?: Promise<void>;
 }
 
-async function startServer({ tail, frame: only = frame(1), bounds }: Log) {
+async function startServer({ tail, frame: only = frame(1), bounds, readable }: Log) {
   const tails: string[] = [];
   let pages = 0;
   const warnings: string[] = [];
@@ -57,6 +59,7 @@ async function startServer({ tail, frame: only = frame(1), bounds }: Log) {
     frames: {
       renderedTail: async (runId: string) => {
         tails.push(runId);
+        await readable;
         return tail;
       },
       read: async (_runId: string, query: { limit: number }) => {
@@ -140,6 +143,18 @@ test('a rendered end with many escapes is read again with memory for all of it',
   const event = `event: output\ndata: ${JSON.stringify({ data: tail })}\n\n`;
   expect(await textUntil(response, 'event: assistant')).toContain(event);
   expect(tails).toEqual(['a', 'a']);
+});
+
+test('few replays are read at a time', async () => {
+  const { promise: readable, resolve } = Promise.withResolvers<void>();
+  const { open, tails } = await startServer({ tail: 'x', readable });
+  const keys = Array.from({ length: readsAtOnce + 1 }, (_, index) => `key-${index}`);
+  const responses = [];
+  for (const key of keys) responses.push(await open(key));
+  await expect.poll(() => tails).toEqual(keys.slice(0, -1));
+  resolve();
+  for (const response of responses) await textUntil(response, 'event: assistant');
+  expect(tails).toEqual(keys);
 });
 
 test('a page is read again if it is one byte larger than expected', async () => {
