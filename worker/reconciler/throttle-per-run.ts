@@ -1,25 +1,27 @@
 import type { RunOutline } from '../../core/runs/run.ts';
 import type { ReconcilerDeps } from './deps.ts';
-import { forEachRun } from './for-each-run.ts';
+import { forEachInTurn } from './for-each-run.ts';
 
 /**
- * Sends to each run at most once per `resendEveryMs`. The first message may have been lost, or its
- * effect may take a while.
+ * Each call sends to one page of runs, and to each sandbox at most once per `resendEveryMs`. The
+ * first message may have been lost, or its effect may take a while.
  */
 export function throttlePerRun(
   { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,
+  readPage: (after?: string) => Promise<RunOutline[]>,
   send: (run: RunOutline) => Promise<void>,
-): (runs: RunOutline[]) => Promise<void> {
-  let lastSentAt = new Map<string, number>();
-  return async (runs) => {
-    lastSentAt = new Map(runs.map(({ runId }) => [runId, lastSentAt.get(runId) ?? 0]));
+): () => Promise<void> {
+  const sentAt = new Map<string, number>();
+  const forEachFound = forEachInTurn(readPage);
+  return async () => {
     const at = now().getTime();
-    const due = runs.filter(
-      ({ runId }) => (lastSentAt.get(runId) ?? 0) < at - thresholds.resendEveryMs,
-    );
-    await forEachRun(due, { logger }, async (run) => {
+    for (const [sandbox, sent] of sentAt)
+      if (sent < at - thresholds.resendEveryMs) sentAt.delete(sandbox);
+    await forEachFound({ logger }, async (run) => {
+      const sandbox = `${run.runId}/${run.generation}`;
+      if (sentAt.has(sandbox)) return;
       await send(run);
-      lastSentAt.set(run.runId, at);
+      sentAt.set(sandbox, at);
     });
   };
 }

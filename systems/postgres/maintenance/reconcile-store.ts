@@ -28,15 +28,17 @@ export function createReconcileStore(pool: Pool) {
     /** The active runs with these workflows. */
     activeRunsOf: (workflowIds: string[]) => activeRunsOf(pool, workflowIds),
     /** Without those that may move to another host. */
-    runsOnLostHosts: (lostMs: number) => runsOnLostHosts(pool, lostMs),
-    sessionsOnLostHosts: (lostMs: number) => sessionsOnLostHosts(pool, lostMs),
+    runsOnLostHosts: (lostMs: number, after?: string) => runsOnLostHosts(pool, lostMs, after),
+    sessionsOnLostHosts: (lostMs: number, after?: string) =>
+      sessionsOnLostHosts(pool, lostMs, after),
     /**
      * Runs and sessions that may move: their hosts are leaving and have not started their
      * sandboxes.
      */
-    unstartedOnLeavingHosts: (times: LeavingTimes) => unstartedOnLeavingHosts(pool, times),
+    unstartedOnLeavingHosts: (times: LeavingTimes, after?: string) =>
+      unstartedOnLeavingHosts(pool, times, after),
     /** Idle sessions with a sandbox on a host that is draining, or offers them no model. */
-    idleOnLeavingHosts: () => idleOnLeavingHosts(pool),
+    idleOnLeavingHosts: (after?: string) => idleOnLeavingHosts(pool, after),
     /**
      * Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not
      * started: page by page, in turn between the projects.
@@ -63,14 +65,19 @@ async function selectMany(db: Db, tail: string, values: unknown[]): Promise<RunO
   return rows.map(toOutline);
 }
 
+/** The oldest first, of those after this run and then of the others. */
+const pageAfter = (parameter: `$${number}`): string =>
+  `order by (r.created_at, r.id) <=
+       (select a.created_at, a.id from runs a where a.id = ${parameter}),
+     r.created_at, r.id
+   limit ${pageSize}`;
+
 const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Promise<RunOutline[]> =>
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is null
        and r.created_at < db_clock() - $1 * interval '1 ms'
-     order by (r.created_at, r.id) <= (select a.created_at, a.id from runs a where a.id = $2),
-       r.created_at, r.id
-     limit ${pageSize}`,
+     ${pageAfter('$2')}`,
     [olderThanMs, after],
   );
 
@@ -105,15 +112,15 @@ const activeRunsOf = (db: Db, workflowIds: string[]): Promise<RunOutline[]> =>
     [workflowIds],
   );
 
-const idleOnLeavingHosts = (db: Db): Promise<RunOutline[]> =>
+const idleOnLeavingHosts = (db: Db, after: string | undefined): Promise<RunOutline[]> =>
   selectMany(
     db,
     `join hosts h on h.id = r.host_id
      where (h.draining or not offers_model(h, r.project_id))
        and r.session_id is not null and r.holds_slot and r.ended_at is null
        and r.end_cause is null and not session_has_work(r.id)
-     order by r.created_at limit ${pageSize}`,
-    [],
+     ${pageAfter('$1')}`,
+    [after],
   );
 
 const onLostHosts = `
@@ -121,14 +128,18 @@ const onLostHosts = `
   where r.host_id is not null and occupies_slot(r)
     and (h.id is null or h.last_seen < db_clock() - $1 * interval '1 ms')`;
 
-const runsOnLostHosts = (db: Db, lostMs: number): Promise<RunOutline[]> =>
+const runsOnLostHosts = (
+  db: Db,
+  lostMs: number,
+  after: string | undefined,
+): Promise<RunOutline[]> =>
   selectMany(
     db,
     `${onLostHosts} and r.session_id is null and not (
        is_unstarted(r) and exists (select from flows f where f.id = r.flow_id and f.runner is null)
      )
-     order by r.created_at limit ${pageSize}`,
-    [lostMs],
+     ${pageAfter('$2')}`,
+    [lostMs, after],
   );
 
 interface LeavingTimes {
@@ -146,6 +157,7 @@ interface LeavingTimes {
 const unstartedOnLeavingHosts = (
   db: Db,
   { lostMs, drainGraceMs, staleMs }: LeavingTimes,
+  after: string | undefined,
 ): Promise<RunOutline[]> =>
   selectMany(
     db,
@@ -163,17 +175,17 @@ const unstartedOnLeavingHosts = (
              or h.draining
                and coalesce(s.last_message_at, r.created_at) < db_clock() - $2 * interval '1 ms')
            and pick_host(r.project_id, null, $3 * interval '1 ms', db_clock(), h.id) is not null)
-     order by r.created_at limit ${pageSize}`,
-    [lostMs, drainGraceMs, staleMs],
+     ${pageAfter('$4')}`,
+    [lostMs, drainGraceMs, staleMs, after],
   );
 
 /** Another host takes the session over. */
-const sessionsOnLostHosts = (db: Db, lostMs: number): Promise<RunOutline[]> =>
-  selectMany(
-    db,
-    `${onLostHosts} and r.session_id is not null order by r.created_at limit ${pageSize}`,
-    [lostMs],
-  );
+const sessionsOnLostHosts = (
+  db: Db,
+  lostMs: number,
+  after: string | undefined,
+): Promise<RunOutline[]> =>
+  selectMany(db, `${onLostHosts} and r.session_id is not null ${pageAfter('$2')}`, [lostMs, after]);
 
 /** If several restores are pending, covers the union of their gaps. */
 async function pendingRestore(db: Db): Promise<PendingRestore | null> {

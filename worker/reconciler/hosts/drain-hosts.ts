@@ -8,9 +8,12 @@ import { throttlePerRun } from '../throttle-per-run.ts';
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
-  const requestSleep = throttlePerRun(deps, async ({ runId, requestId, hostId, workflowId }) => {
-    await temporal.signalSleep(workflowId);
-    logger.info({ runId, requestId, hostId }, 'session_drain_requested');
-  });
-  return async () => requestSleep(await reconcile.idleOnLeavingHosts());
+  return throttlePerRun(
+    deps,
+    (after) => reconcile.idleOnLeavingHosts(after),
+    async ({ runId, requestId, hostId, workflowId }) => {
+      await temporal.signalSleep(workflowId);
+      logger.info({ runId, requestId, hostId }, 'session_drain_requested');
+    },
+  );
 }

@@ -1,5 +1,5 @@
 import type { ReconcilerDeps } from '../deps.ts';
-import { forEachRun } from '../for-each-run.ts';
+import { forEachInTurn } from '../for-each-run.ts';
 import { forceEndRun } from '../runs/force-end-run.ts';
 import { stepDeadline } from '../step-deadline.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
@@ -18,18 +18,23 @@ export const mayJudgeHosts = ({ temporal, renewedForMs, thresholds }: Reconciler
  */
 export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;
-  const signalSessions = throttlePerRun(deps, async (run) => {
-    const { runId, requestId, hostId, generation, workflowId } = run;
-    await temporal.signalHostLost(workflowId, { generation });
-    logger.warn({ runId, requestId, hostId, generation }, 'session_host_loss_signalled');
-  });
+  const forEachLost = forEachInTurn((after) =>
+    reconcile.runsOnLostHosts(thresholds.hostLostMs, after),
+  );
+  const signalSessions = throttlePerRun(
+    deps,
+    (after) => reconcile.sessionsOnLostHosts(thresholds.hostLostMs, after),
+    async ({ runId, requestId, hostId, generation, workflowId }) => {
+      await temporal.signalHostLost(workflowId, { generation });
+      logger.warn({ runId, requestId, hostId, generation }, 'session_host_loss_signalled');
+    },
+  );
 
   return async () => {
     const deadline = stepDeadline(1 / 2);
-    const runs = await reconcile.runsOnLostHosts(thresholds.hostLostMs);
-    await forEachRun(runs, { logger, deadline }, (run) =>
+    await forEachLost({ logger, deadline }, (run) =>
       forceEndRun(deps, run, { cause: 'max_reconnects_exceeded', detail: 'host lost' }),
     );
-    await signalSessions(await reconcile.sessionsOnLostHosts(thresholds.hostLostMs));
+    await signalSessions();
   };
 }

@@ -1,3 +1,4 @@
+import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { throttlePerRun } from '../throttle-per-run.ts';
 
@@ -8,18 +9,19 @@ import { throttlePerRun } from '../throttle-per-run.ts';
  */
 export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger, thresholds } = deps;
-  const requestMove = throttlePerRun(deps, async (run) => {
+  function findUnstarted(after?: string): Promise<RunOutline[]> {
+    const mayDeclareLost = deps.renewedForMs() >= thresholds.hostWatchMs;
+    const times = {
+      lostMs: mayDeclareLost ? thresholds.hostLostMs : null,
+      drainGraceMs: thresholds.unstartedMs,
+      staleMs: thresholds.hostWatchMs,
+    };
+    return reconcile.unstartedOnLeavingHosts(times, after);
+  }
+
+  return throttlePerRun(deps, findUnstarted, async (run) => {
     const { runId, requestId, hostId, generation, workflowId } = run;
     await temporal.signalHostLost(workflowId, { generation, ifUnstarted: true });
     logger.info({ runId, requestId, hostId, generation }, 'unstarted_sandbox_move_requested');
   });
-  return async () => {
-    const mayDeclareLost = deps.renewedForMs() >= thresholds.hostWatchMs;
-    const found = await reconcile.unstartedOnLeavingHosts({
-      lostMs: mayDeclareLost ? thresholds.hostLostMs : null,
-      drainGraceMs: thresholds.unstartedMs,
-      staleMs: thresholds.hostWatchMs,
-    });
-    await requestMove(found);
-  };
 }

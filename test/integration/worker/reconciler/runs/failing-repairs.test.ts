@@ -37,6 +37,30 @@ const unstarted = `update runs set workflow_started_at = null, created_at = open
 const messaged = `insert into session_messages (id, run_id, position, text, created_at)
                   select gen_random_uuid(), id, 1, '', at from opened`;
 
+/** On a host that has not started their sandboxes. */
+const assigned = `update runs set host_id = 'h', holds_slot = true, created_at = opened.at
+                  from opened where runs.id = opened.id`;
+const awake = `, started as (update sessions set started_generation = 1) ${assigned}`;
+const withoutSession = `, unbound as (delete from sessions)
+                        ${assigned.replace('set', 'set session_id = null,')}`;
+
+const renewHost = () => fixture.hosts.renew({ hostId: 'h', name: 'h', capacity: 4 });
+
+/** This worker may judge hosts, and the host is lost. */
+async function loseHost(): Promise<void> {
+  await renewHost();
+  await database.pool.query(`update hosts set last_seen = last_seen - interval '2 minutes'`);
+  fixture.deps.renewedForMs = () => 60_000;
+}
+
+function refuseHostLossExceptOf({ workflowId: accepting }: { workflowId: string }): void {
+  const { signalHostLost } = fixture.deps.temporal;
+  fixture.deps.temporal.signalHostLost = async (workflowId, payload) => {
+    if (workflowId !== accepting) throw new Error('refused');
+    return signalHostLost(workflowId, payload);
+  };
+}
+
 /** Two suffice, unless a step of one of them takes as long as it may take. */
 async function fourPasses(): Promise<void> {
   for (let pass = 0; pass < 4; pass += 1) await fixture.reconciler.pass();
@@ -89,6 +113,62 @@ describe('failures at every pass', () => {
     await fourPasses();
     expect(fixture.calls).toEqual([`message ${good.runId}`]);
   });
+
+  it('of sleep requests do not delay another session of a draining host', async () => {
+    const { good } = await sessionsToRepair(awake);
+    await renewHost();
+    await fixture.hosts.setDraining('h', true);
+    const { signalSleep } = fixture.deps.temporal;
+    fixture.deps.temporal.signalSleep = async (workflowId) => {
+      if (workflowId !== good.workflowId) throw new Error('refused');
+      return signalSleep(workflowId);
+    };
+    await fourPasses();
+    expect(fixture.calls).toEqual([`sleep ${good.workflowId}`]);
+  });
+
+  it('of moves do not delay the move of another session', async () => {
+    const { good } = await sessionsToRepair(assigned);
+    await renewHost();
+    await fixture.hosts.markStopped('h');
+    refuseHostLossExceptOf(good);
+    await fourPasses();
+    expect(fixture.calls).toEqual([`lost ${good.workflowId}-1`]);
+  });
+
+  it('of signals to sessions of a lost host do not delay another session', async () => {
+    const { good } = await sessionsToRepair(awake);
+    await loseHost();
+    refuseHostLossExceptOf(good);
+    await fourPasses();
+    expect(fixture.calls).toEqual([`lost ${good.workflowId}-1`]);
+  });
+
+  it('of ends of runs of a lost host do not delay the end of another run', async () => {
+    const { good } = await sessionsToRepair(withoutSession);
+    await loseHost();
+    const { endRun } = fixture.deps.runs;
+    const ended: string[] = [];
+    fixture.deps.runs.endRun = async (end) => {
+      if (end.runId !== good.runId) throw new Error('refused');
+      ended.push(end.runId);
+      return endRun(end);
+    };
+    await fourPasses();
+    expect(ended).toEqual([good.runId]);
+  });
+});
+
+it('requests each session of a draining host to sleep once within a minute', async () => {
+  const { all } = await sessionsToRepair(awake);
+  await renewHost();
+  await fixture.hosts.setDraining('h', true);
+  await fourPasses();
+  const lines = all.map(({ workflowId }) => `sleep ${workflowId}`);
+  expect(fixture.calls.toSorted()).toEqual(lines.toSorted());
+  fixture.clock.now += fixture.deps.thresholds.resendEveryMs + 1;
+  await fourPasses();
+  expect(fixture.calls.toSorted()).toEqual([...lines, ...lines].toSorted());
 });
 
 it('sends each stop again once within a minute, on whichever page it is', async () => {
