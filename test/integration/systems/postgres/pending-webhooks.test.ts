@@ -54,6 +54,17 @@ test('a page continues after the last one of each project, and begins again afte
   expect(next.map((run) => run.runId)).toEqual([...ids.slice(pageSize), ...ids.slice(0, 150)]);
 });
 
+test('a page continues among webhooks of runs that have ended at the same time', async () => {
+  const [one] = await scenarios(1);
+  if (!one) throw new Error('no project');
+  const ids = (await endedWithWebhooks(database.pool, one, 250)).sort();
+  const endedAt = new Date(Date.now() - 3_600_000);
+  await database.pool.query('update runs set ended_at = $1', [endedAt]);
+  const last = { projectId: one.projectId, runId: ids[pageSize - 1] ?? '', endedAt };
+  const next = await page({ afterProject: '', last: [last] });
+  expect(next.map((run) => run.runId)).toEqual([...ids.slice(pageSize), ...ids.slice(0, 150)]);
+});
+
 test('of more projects than a page has room for, the next page has the others', async () => {
   const all = await scenarios(pageSize + 2);
   for (const each of all) await endedWithWebhooks(database.pool, each, 2);
