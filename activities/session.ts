@@ -6,7 +6,7 @@ import type { SlotAssigner } from './assign-slots.ts';
 import type { RunDeps } from './run.ts';
 
 export interface SessionDeps {
-  turns: Pick<TurnStore, 'claimSlot' | 'failTurn' | 'hasWork' | 'idleForMs'>;
+  turns: Pick<TurnStore, 'claimSlot' | 'failTurn' | 'hasWork' | 'idleState'>;
   frameStream: RunDeps['frameStream'];
   presence: Pick<Presence, 'unattendedForMs'>;
 }
@@ -38,13 +38,14 @@ export function createSessionActivities(
       return { more: await turns.hasWork(ref.runId) };
     },
 
-    /** Reads only. */
+    /** Reads only. Background work keeps a session awake for as long as a reader does. */
     async getSessionIdleness({ runId }) {
-      const [idleForMs, unattendedForMs] = await Promise.all([
-        turns.idleForMs(runId),
+      const [{ idleForMs, inactiveForMs }, unattendedForMs] = await Promise.all([
+        turns.idleState(runId),
         presence.unattendedForMs(runId),
       ]);
-      return { idleForMs, unattendedForMs };
+      const known = [inactiveForMs, unattendedForMs].filter((ms) => ms !== null);
+      return { idleForMs, unattendedForMs: known.length === 0 ? null : Math.min(...known) };
     },
   };
 }

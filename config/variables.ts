@@ -119,10 +119,10 @@ export const serviceVariables = {
     'How long a host may miss its heartbeat before other hosts take over its work. The other host times are fractions of it.',
   ),
   SESSION_IDLE_MS: milliseconds(limits.session.idleMs).describe(
-    'How long an idle session keeps its sandbox while no client reads its stream.',
+    'How long an idle session keeps its sandbox while no client reads its stream and its agent has no background work.',
   ),
   SESSION_ATTENDED_IDLE_MS: milliseconds(limits.session.attendedIdleMs).describe(
-    'The same while a client reads its stream.',
+    'The same while a client reads its stream or its agent has background work.',
   ),
   SESSION_PAUSE_AFTER_MS: milliseconds(limits.session.pauseAfterMs).describe(
     'How long an idle agent keeps running before it is paused.',

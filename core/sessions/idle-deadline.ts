@@ -1,12 +1,15 @@
 interface Idleness {
   idleForMs: number;
-  /** Time without a stream reader: 0 while there is one, null if there was none. */
+  /**
+   * Time without a stream reader and background work: 0 while there is one, null if there was none.
+   */
   unattendedForMs: number | null;
 }
 
 /**
- * How long an idle session may still stay awake: `idleMs` after its last turn and its last stream
- * reader, but at most `attendedIdleMs` after its last turn. 0: put it to sleep now.
+ * How long an idle session may still stay awake: `idleMs` after its last turn, its last background
+ * work and its last stream reader, but at most `attendedIdleMs` after its last turn, also with a
+ * background task that never ends. 0: put it to sleep now.
  */
 export function msUntilSleep(
   { idleForMs, unattendedForMs }: Idleness,

@@ -205,7 +205,7 @@ change some of these values.
 |---|---|---|
 | host memory | a sandbox | up to ${bytes(limits.sandbox.memoryBytes)} by default; about ${bytes(limits.sandbox.idleMemoryBytes)} while its agent is idle |
 | | all sandboxes | \`HOST_CAPACITY\` limits their number; raise it if your agents are light |
-| | idle sessions | they are put to sleep \`SESSION_IDLE_MS\` (${time(limits.session.idleMs)}) after their last turn and their last reader, and at most \`SESSION_ATTENDED_IDLE_MS\` (${time(limits.session.attendedIdleMs)}) after the turn. Until then they keep their slots and count as runs of their project |
+| | idle sessions | they are put to sleep \`SESSION_IDLE_MS\` (${time(limits.session.idleMs)}) after their last turn, their last background work and their last reader, and at most \`SESSION_ATTENDED_IDLE_MS\` (${time(limits.session.attendedIdleMs)}) after the turn. Until then they keep their slots and count as runs of their project |
 | | idle sessions, if another run needs a slot | the longest-idle one is put to sleep at once, even if a client reads its stream. One with background work comes last, and one with an open question is not put to sleep |
 | host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`, checked every few seconds or enforced by [project quotas](operate.md#project-quotas); the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |

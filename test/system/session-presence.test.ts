@@ -13,6 +13,9 @@ const betweenMs = 30_000;
 let service: Service;
 let other: ApiClient;
 let otherUrl: string;
+/** Sessions whose agents leave a background task. They fall asleep while the other tests run. */
+let withShortTask: Promise<Asleep>;
+let withEndlessTask: Promise<Asleep>;
 beforeAll(async () => {
   const env = { SESSION_IDLE_MS: `${idleMs}`, SESSION_ATTENDED_IDLE_MS: `${attendedIdleMs}` };
   service = await startService({ env: { ...env, RECONCILE_EVERY_MS: '1000' } });
@@ -20,6 +23,9 @@ beforeAll(async () => {
   await api.start();
   other = createApiClient({ ...service, url });
   otherUrl = url;
+  withShortTask = leaveTask(2 * idleMs);
+  withEndlessTask = leaveTask(20 * attendedIdleMs);
+  for (const asleep of [withShortTask, withEndlessTask]) asleep.catch(() => undefined);
 }, 240_000);
 afterAll(() => service?.stop());
 
@@ -58,12 +64,38 @@ describe('an idle session', patiently, () => {
     leaving.abort();
     expect(await asleepAfterMs(other, left)).toBeLessThan(betweenMs);
   });
+
+  it('stays until its idle time after the turn of its background task', async () => {
+    const { runId, ms } = await withShortTask;
+    const path = `/runs/${runId}/logs?format=structured&channel=chat`;
+    const { data } = await other.call<{ entries: { event: string }[] }>('GET', path);
+    expect(data.entries.filter(({ event }) => event === 'result')).toHaveLength(2);
+    expect(ms).toBeLessThan(attendedIdleMs);
+  });
+
+  it('is put to sleep after the attended time if its background task does not end', async () => {
+    const { ms } = await withEndlessTask;
+    expect(ms).toBeGreaterThan(betweenMs);
+  });
 });
+
+interface Asleep {
+  runId: string;
+  /** From the end of the turn that a message started. */
+  ms: number;
+}
+
+async function leaveTask(sleepMs: number): Promise<Asleep> {
+  const steps = [{ background: { sleepMs, steps: [{ say: 'Ended.' }] } }, { say: 'Here.' }];
+  const runId = await talkedTo(other, () => undefined, steps);
+  return { runId, ms: await asleepAfterMs(other, runId) };
+}
 
 /** A session whose first turn has ended just now. */
 async function talkedTo(
   client: ApiClient,
   opened: (runId: string) => void = () => undefined,
+  steps: object[] = [{ say: 'Here.' }],
 ): Promise<string> {
   const path = `/flows/${service.flowId}`;
   const { data } = await client.call<{ sessionId: string; runId: string }>(
@@ -72,7 +104,7 @@ async function talkedTo(
     { body: {} },
   );
   opened(data.runId);
-  const body = { message: script([{ say: 'Here.' }]), sessionId: data.sessionId, stream: false };
+  const body = { message: script(steps), sessionId: data.sessionId, stream: false };
   expect(await client.call('POST', `${path}/chat`, { body })).toMatchObject({ status: 200 });
   return data.runId;
 }

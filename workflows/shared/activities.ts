@@ -46,7 +46,10 @@ export type TurnOutcome =
 interface SessionIdleState {
   /** Null if the session has work. */
   idleForMs: number | null;
-  /** Since the last reader closed the session's stream. 0 if unknown, null without any reader. */
+  /**
+   * Since the last reader closed the session's stream, or the agent's background work ended. 0 if
+   * unknown, null without any.
+   */
   unattendedForMs: number | null;
 }
 

@@ -1,7 +1,7 @@
-import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { Db } from '../client/pool.ts';
 import { type RunRow, selectRuns, toRun } from '../runs/run-row.ts';
+import { hasBackgroundWork } from '../sessions/idle-state.ts';
 
 /** The session of a project that has been idle for longest; null if there is none. */
 export async function findEvictableInProject(db: Db, projectId: string): Promise<Run | null> {
@@ -107,17 +107,10 @@ const evictionOrder = 'i.has_background_work, i.idle_since, i.id';
 
 /**
  * Sessions that hold a slot and are idle. A session that waits for an answer of its user is not
- * idle, even if no message caused the question. A session with background tasks comes last, because
- * they end with its sandbox. The same applies while the last task's turn is due, but not forever if
- * the agent starts no turn: the last frame is the one that reported the task's end.
+ * idle, even if no message caused the question. A session with background work comes last.
  */
 const idleSessions = `
-  select r.id, r.host_id, s.idle_since,
-         coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0
-           or case when (m.of ->> 'isTurnDue')::boolean then exists (
-             select from frames f where f.run_id = r.id and f.seq = l.last_seq
-               and f.at > db_clock() - interval '${limits.eviction.turnStartMs} ms'
-           ) end, false) as has_background_work
+  select r.id, r.host_id, s.idle_since, ${hasBackgroundWork} as has_background_work
   from runs r join sessions s on s.run_id = r.id
   join run_logs l on l.run_id = r.id cross join lateral (select l.agent_state::json as of) m
   where r.ended_at is null and r.holds_slot and r.end_cause is null and not session_has_work(r.id)

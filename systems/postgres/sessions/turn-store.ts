@@ -7,6 +7,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { leaseIsCurrent } from '../log/fencing.ts';
 import type { SandboxGeneration, SandboxLease } from '../log/lease.ts';
 import { failTurn } from './fail-turn.ts';
+import { findIdleState } from './idle-state.ts';
 import { markStarted } from './mark-started.ts';
 import { type SessionState, saveState } from './save-state.ts';
 import { beginSave, listTranscript } from './transcript.ts';
@@ -67,8 +68,7 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     hasWork: async (runId: string) => (await findNext(pool, runId)).more,
     /** What follows a turn of the session. */
     findNext: (runId: string) => findNext(pool, runId),
-    /** How long the session has been idle; null if it has work. */
-    idleForMs: (runId: string) => idleForMs(pool, runId),
+    idleState: (runId: string) => findIdleState(pool, runId),
     /** When a save begins, and the transcript that it may append to. */
     beginSave: (runId: string) => beginSave(pool, runId),
     /**
@@ -195,14 +195,4 @@ async function findNext(db: Db, runId: string): Promise<AfterTurn> {
   const text = 'select session_has_work($1) as more, has_waiting() as "hasWaiting"';
   const { rows } = await db.query<AfterTurn>({ name: 'has_work', text, values: [runId] });
   return rows[0] ?? { more: false, hasWaiting: false };
-}
-
-async function idleForMs(db: Db, runId: string): Promise<number | null> {
-  const { rows } = await db.query<{ ms: number | null }>(
-    `select case when session_has_work(run_id) then null
-            else (extract(epoch from db_clock() - idle_since) * 1000)::double precision end as ms
-     from sessions where run_id = $1`,
-    [runId],
-  );
-  return rows[0]?.ms ?? null;
 }

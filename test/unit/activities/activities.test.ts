@@ -59,7 +59,7 @@ function activitiesWith(overrides: {
       claimSlot: unexpected,
       failTurn: unexpected,
       hasWork: unexpected,
-      idleForMs: unexpected,
+      idleState: unexpected,
     },
     presence: { unattendedForMs: unexpected },
     sendWebhook: unexpected,

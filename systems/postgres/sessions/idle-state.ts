@@ -1,0 +1,39 @@
+import { limits } from '../../../core/limits.ts';
+import type { Db } from '../client/pool.ts';
+
+/**
+ * Of the log `l` with the agent state `m.of`. Background tasks end with the sandbox. The same
+ * applies to the turn that the last of them starts while it is due, but not forever if the agent
+ * starts no turn: the last frame is the one that reported the task's end.
+ */
+export const hasBackgroundWork = `
+  coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0
+    or case when (m.of ->> 'isTurnDue')::boolean then exists (
+      select from frames f where f.run_id = l.run_id and f.seq = l.last_seq
+        and f.at > db_clock() - interval '${limits.eviction.turnStartMs} ms'
+    ) end, false)`;
+
+interface IdleState {
+  /** Since the end of the last turn that a message started. Null if the session has work. */
+  idleForMs: number | null;
+  /** Since the agent's last frame; 0 while it has background work. Null without any frame. */
+  inactiveForMs: number | null;
+}
+
+/** An idle agent writes no frames, so the last one is from the end of its background work. */
+export async function findIdleState(db: Db, runId: string): Promise<IdleState> {
+  const msSince = (at: string): string =>
+    `(extract(epoch from db_clock() - ${at}) * 1000)::double precision`;
+  const { rows } = await db.query<IdleState>(
+    `select
+       case when not session_has_work(s.run_id) then ${msSince('s.idle_since')} end as "idleForMs",
+       case when ${hasBackgroundWork} then 0 else ${msSince('last.at')} end as "inactiveForMs"
+     from sessions s
+     join run_logs l on l.run_id = s.run_id
+     cross join lateral (select l.agent_state::json as of) m
+     left join frames last on last.run_id = l.run_id and last.seq = l.last_seq
+     where s.run_id = $1`,
+    [runId],
+  );
+  return rows[0] ?? { idleForMs: null, inactiveForMs: null };
+}
