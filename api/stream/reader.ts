@@ -10,6 +10,7 @@ import type { Run } from '../../core/runs/run.ts';
 import { createNotifier, type Notifier } from '../../lib/async/notifier.ts';
 import type { StreamPosition } from '../../systems/redis/frame-entry.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { PingTimer } from './ping-timer.ts';
 import type { ReaderKey } from './reconnect-times.ts';
 import type { ReplayMemory } from './replay-memory.ts';
 import type { ReplaySource } from './replay-source.ts';
@@ -28,6 +29,7 @@ export interface Reader {
   feed: RunFeed;
   source: ReplaySource;
   memory: ReplayMemory;
+  pings: PingTimer;
   frames: Pick<ApiDeps['frames'], 'renderedTail'>;
   writer: SseWriter;
   /** The last event ID that the reader has seen; null for a new reader. */
@@ -49,7 +51,16 @@ export interface Reader {
 
 type ReaderOptions = Pick<
   Reader,
-  'run' | 'key' | 'feed' | 'source' | 'memory' | 'frames' | 'writer' | 'resumeAfter' | 'nextRetryMs'
+  | 'run'
+  | 'key'
+  | 'feed'
+  | 'source'
+  | 'memory'
+  | 'pings'
+  | 'frames'
+  | 'writer'
+  | 'resumeAfter'
+  | 'nextRetryMs'
 >;
 
 export function createReader(options: ReaderOptions): Reader {

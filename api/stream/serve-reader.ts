@@ -24,12 +24,12 @@ function subscribe(reader: Reader): () => void {
   const { writer, feed, notifier } = reader;
   writer.onClose(notifier.notify);
   const unsubscribe = feed.onChange(notifier.notify);
-  const pings = setInterval(() => {
+  const stopPings = reader.pings.add(() => {
     reader.isPingDue = true;
     notifier.notify();
-  }, limits.stream.pingMs);
+  });
   return () => {
-    clearInterval(pings);
+    stopPings();
     unsubscribe();
   };
 }

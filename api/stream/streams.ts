@@ -7,6 +7,7 @@ import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createFeedHub, type FeedHub } from './feed-hub.ts';
 import { createKeyRevocationWatch } from './key-revocation-watch.ts';
+import { createPingTimer } from './ping-timer.ts';
 import { createPresenceReporter, type PresenceReporter } from './presence-reporter.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createReconnectTimes, type ReconnectTimes } from './reconnect-times.ts';
@@ -39,6 +40,7 @@ export function createStreams(deps: ApiDeps): Streams {
   const keyWatch = createKeyRevocationWatch(deps);
   const source = createReplaySource(deps);
   const memory = createReplayMemory(deps.replayBudget);
+  const pings = createPingTimer();
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
@@ -68,7 +70,7 @@ export function createStreams(deps: ApiDeps): Streams {
       const writer = answerWithStream(reply, deps.metrics);
       const reconnect = reconnects.whileOpen(key, () => scheduleRetry(reader));
       const reader = createReader({
-        ...{ run, key, feed, source, memory, frames: deps.frames, writer, resumeAfter },
+        ...{ run, key, feed, source, memory, pings, frames: deps.frames, writer, resumeAfter },
         nextRetryMs: reconnect.nextRetryMs,
       });
       if (isClosing) closeAll(reconnects, [reader]);
@@ -84,10 +86,7 @@ export function createStreams(deps: ApiDeps): Streams {
       const served = [...open.values()];
       closeAll(reconnects, open.keys());
       await Promise.all(served);
-      hub.close();
-      limiter.close();
-      presence.close();
-      keyWatch.close();
+      for (const part of [hub, limiter, presence, keyWatch]) part.close();
     },
   };
 }
