@@ -2,7 +2,8 @@
 //   1. subscribe: the reader is attached to the run's feed, which is subscribed already, so no
 //      event from here on is missed;
 //   2. replay: the run's status, its output so far, and every frame after the reader's position;
-//   3. live: the events that the feed has after that position, until the end.
+//   3. live: the events that the feed has after that position, until the end. While the reader
+//      waits for the next ones, the feed writes them directly.
 // The reader's position in the log alone decides what comes next. Phases 2 and 3 may overlap
 // without a gap or a duplicate. A reader that falls behind the feed returns to phase 2.
 
@@ -39,6 +40,8 @@ export interface Reader {
   /** The next event follows this position. */
   position: StreamPosition;
   lastSent: { status: string | null; tree: string | null };
+  /** A write at the end of the feed that the live phase still waits for. */
+  unfinishedWrite: boolean | Promise<boolean>;
   isPingDue: boolean;
   /** The time to reconnect, if the reader needs another one than it was sent. */
   nextRetryMs: () => number | null;
@@ -74,6 +77,7 @@ export function createReader(options: ReaderOptions): Reader {
     // A resuming reader may have seen any of the deltas after its last frame, so all are skipped.
     position: { seq, n: isResumed ? Number.MAX_SAFE_INTEGER : 0 },
     lastSent: { status: null, tree: null },
+    unfinishedWrite: true,
     isPingDue: false,
     isRetryDue: false,
     closing: null,

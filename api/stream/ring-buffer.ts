@@ -70,6 +70,8 @@ export function createRingBuffer(startSeq: number, memory: RingMemory): RingBuff
     },
     take(after) {
       if (after.seq < evictedThroughSeq) return 'overrun';
+      const last = items.at(-1);
+      if (last === undefined || compare(last.at, after) <= 0) return null;
       if (latest !== null && compare(latest.after, after) === 0) return latest.chunk;
       const chunk = gather(items, firstAfter(items, after));
       if (chunk !== null) latest = { after, chunk };

@@ -23,7 +23,9 @@ export async function serveReader(reader: Reader): Promise<void> {
 function subscribe(reader: Reader): () => void {
   const { writer, feed, notifier } = reader;
   writer.onClose(notifier.notify);
-  const unsubscribe = feed.onChange(notifier.notify);
+  const unsubscribe = feed.onChange(() => {
+    if (!writeNext(reader)) notifier.notify();
+  });
   const stopPings = reader.pings.add(() => {
     reader.isPingDue = true;
     notifier.notify();
@@ -59,7 +61,29 @@ async function live(reader: Reader): Promise<void> {
       const written = writeChunk(reader, chunk);
       if (typeof written !== 'boolean') await written;
     } else if (hasNewState(reader) && (await writeEnd(reader))) return;
-    else await reader.notifier.wait();
+    else await waitForChange(reader);
+  }
+}
+
+async function waitForChange(reader: Reader): Promise<void> {
+  await reader.notifier.wait();
+  await reader.unfinishedWrite;
+}
+
+/**
+ * Writes the events after the reader's position while the live phase waits for them: with a
+ * thousand readers, waking it for every frame would cost more than the write. False: it has to
+ * continue. It waits for a reader whose buffer is full, and sends everything but frames.
+ */
+function writeNext(reader: Reader): boolean {
+  if (!reader.notifier.isWaiting()) return false;
+  if (!isServed(reader) || hasNewTree(reader)) return false;
+  for (;;) {
+    const chunk = reader.feed.ring.take(reader.position);
+    if (chunk === 'overrun') return false;
+    if (chunk === null) return !hasNewState(reader);
+    reader.unfinishedWrite = writeChunk(reader, chunk);
+    if (reader.unfinishedWrite !== true) return false;
   }
 }
 

@@ -3,6 +3,8 @@ import { sleep } from './sleep.ts';
 /** Wakes one waiter when something may have changed. A notification before the wait is not lost. */
 export interface Notifier {
   notify: () => void;
+  /** Nothing has ended the current wait yet. */
+  isWaiting: () => boolean;
   wait: () => Promise<void>;
   /** Also resolves after the time, or when one of the signals aborts. */
   waitAtMost: (ms: number, ...signals: AbortSignal[]) => Promise<void>;
@@ -30,6 +32,7 @@ export function createNotifier(): Notifier {
       if (wakeUp === null) isNotified = true;
       else wakeUp();
     },
+    isWaiting: () => wakeUp !== null,
     wait: waitUntilNotified,
     async waitAtMost(ms, ...signals) {
       const notified = new AbortController();
