@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
@@ -158,12 +158,15 @@ function closeReader(reader: Reader, retryMs: Promise<number> | null): void {
 function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): SseWriter {
   reply.hijack();
   const res = reply.raw;
+  const isDirect = !isProxied(reply.request.headers);
+  if (isDirect) res.useChunkedEncodingByDefault = false;
   res.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders), // set by this service, so none is undefined
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'referrer-policy': 'no-referrer',
+    ...(isDirect && { connection: 'close' }),
   });
   res.flushHeaders();
   metrics.streamOpened();
@@ -171,3 +174,13 @@ function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Sse
   res.socket?.setKeepAlive(true, limits.stream.pingMs);
   return createSseWriter(res);
 }
+
+/**
+ * A stream to the client itself has no chunks, which cost more than the write, and ends with its
+ * connection. A proxy keeps its connections, and shows its clients whether a stream was cut.
+ */
+function isProxied(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) => proxyHeader.test(name));
+}
+
+const proxyHeader = /^(via|forwarded|x-forwarded-.+|x-real-ip)$/;
