@@ -19,6 +19,7 @@ import { purgeRuns } from '../systems/redis/purge-runs.ts';
 import { readCommits } from '../systems/redis/read-commits.ts';
 import { connect, sandboxStores } from './connect.ts';
 import { exitHostIdTaken } from './host/claim-host.ts';
+import { hostCpus } from './host/cpu-pressure.ts';
 import { createLossDetector } from './host/detect-loss.ts';
 import type { HeartbeatOptions } from './host/heartbeat.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
@@ -26,7 +27,7 @@ import { createSelfFence } from './host/self-fence.ts';
 import { runObserver, sandboxObserver, type Telemetry } from './instrumentation.ts';
 import { createRenewalStreak } from './reconciler/hosts/renewal-streak.ts';
 import { createRunLogContext } from './run-log-context.ts';
-import { createSupervisor } from './sandbox/supervisor.ts';
+import { createSupervisor, type Supervisor } from './sandbox/supervisor.ts';
 
 /** Shared by everything that the process builds. */
 export interface WorkerContext {
@@ -73,10 +74,10 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     times: config.times,
     pauseAfterMs: config.times.sessionPauseAfterMs,
     bounds: config.sandboxLimits,
+    ...hostCpus(),
     newId: randomUUID,
   });
-  const countSandboxes = (): number => supervisor.live().length;
-  metrics?.watch({ pools: pools.all, capacity: config.capacity, countSandboxes });
+  metrics?.watch({ pools: pools.all, ...slotsOf(config, supervisor) });
   const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
   const { activeOnHost } = createRunStore(heartbeatPool, sealer);
   const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
@@ -102,6 +103,12 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     close,
   };
 }
+
+const slotsOf = ({ capacity }: WorkerConfig, { live, countWaitingStarts }: Supervisor) => ({
+  capacity,
+  countSandboxes: () => live().length,
+  countWaitingStarts,
+});
 
 interface Registration extends Pick<HeartbeatOptions, 'lastHealth' | 'onRenewed'> {
   lease: HostLease;

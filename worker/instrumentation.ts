@@ -46,6 +46,7 @@ export function sandboxObserver(
 ): SandboxObserver {
   return {
     onTurnStarted: metrics.turnStarted,
+    onStartAdmitted: metrics.sandboxStartWait,
     onBatchStored: metrics.batchStored,
     onModelCall(call) {
       const name = plainModelName(call.model);
@@ -78,6 +79,7 @@ interface WorkerMetrics {
   batchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   batchPublished(outcome: PublishOutcome): void;
   sandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
+  sandboxStartWait(waitedMs: number): void;
   controlRefused(reason: ControlRefusal): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
   modelCall(call: LedgerEntry, modelLabel: string): void;
@@ -91,6 +93,7 @@ export const noopMetrics: WorkerMetrics = {
   batchStored: () => undefined,
   batchPublished: () => undefined,
   sandboxStart: () => undefined,
+  sandboxStartWait: () => undefined,
   controlRefused: () => undefined,
   webhookAttempt: () => undefined,
   modelCall: () => undefined,

@@ -113,12 +113,18 @@ const startOutcomes = ['started', 'cancelled', 'superseded', 'failed'] as const;
 function createSandboxMetrics(registry: Registry) {
   const starts = new Histogram({
     name: 'flowrun_sandbox_start_seconds',
-    help: 'How long starting a sandbox took. cancelled: its run had ended meanwhile. superseded: its run had moved to another host.',
+    help: 'How long starting a sandbox took, including the wait for other starts. cancelled: its run had ended meanwhile. superseded: its run had moved to another host.',
     labelNames: ['outcome'],
     buckets: waitSeconds,
     registers: [registry],
   });
   for (const outcome of startOutcomes) starts.zero({ outcome });
+  const startWaits = new Histogram({
+    name: 'flowrun_sandbox_start_wait_seconds',
+    help: 'How long the start of a sandbox waited for other starts on this host.',
+    buckets: waitSeconds,
+    registers: [registry],
+  });
   const refusals = createLabeledCounter(registry, {
     name: 'flowrun_control_requests_refused_total',
     help: 'Requests of sandboxes to this worker that were refused. rate: too many in a short time. concurrency: too many at a time. unread: answers were not read.',
@@ -129,15 +135,20 @@ function createSandboxMetrics(registry: Registry) {
     controlRefused: (reason: (typeof controlRefusals)[number]): void => refusals.inc({ reason }),
     sandboxStart: (outcome: (typeof startOutcomes)[number], tookMs: number): void =>
       starts.observe({ outcome }, tookMs / 1_000),
+    sandboxStartWait: (waitedMs: number): void => startWaits.observe(waitedMs / 1_000),
   };
 }
 
 interface HostSlots {
   capacity: number;
   countSandboxes: () => number;
+  countWaitingStarts: () => number;
 }
 
-function exportSlots(registry: Registry, { capacity, countSandboxes }: HostSlots): void {
+function exportSlots(
+  registry: Registry,
+  { capacity, countSandboxes, countWaitingStarts }: HostSlots,
+): void {
   const sandboxes = new Gauge({
     name: 'flowrun_sandboxes',
     help: 'Sandboxes that this host supervises.',
@@ -147,6 +158,15 @@ function exportSlots(registry: Registry, { capacity, countSandboxes }: HostSlots
     },
   });
   registry.registerMetric(sandboxes);
+  const waiting = new Gauge({
+    name: 'flowrun_sandbox_starts_waiting',
+    help: 'Starts of sandboxes that wait for other starts on this host.',
+    registers: [],
+    collect() {
+      this.set(countWaitingStarts());
+    },
+  });
+  registry.registerMetric(waiting);
   const slots = new Gauge({
     name: 'flowrun_host_slots',
     help: 'Sandboxes that this host can run at once.',

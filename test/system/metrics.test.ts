@@ -125,6 +125,7 @@ describe('the metrics', () => {
       ['flowrun_run_duration_seconds_count', 1],
       ['flowrun_message_queue_seconds_count', 2],
       ['flowrun_sandbox_start_seconds_count{outcome="started"}', 3],
+      ['flowrun_sandbox_start_wait_seconds_count', 3],
       ['flowrun_model_call_seconds_count{model="claude-opus-5-5",outcome="answered"}', 1],
       ['flowrun_model_calls_refused_total{reason="permission_error"}', 1],
       ['flowrun_webhook_attempt_seconds_count{outcome="delivered"}', 1],

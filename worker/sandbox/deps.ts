@@ -21,12 +21,15 @@ import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { RunLogContext } from '../run-log-context.ts';
+import type { StartLimiter, StartLimiterDeps } from './start/start-limiter.ts';
 import type { DiskUsage } from './workspace/disk-usage.ts';
 
 /** Receives the events that are measured. */
 export interface SandboxObserver {
   /** From storing the message to the first start of its turn. */
   onTurnStarted(waitedMs: number): void;
+  /** How long the start of a sandbox waited for other starts. */
+  onStartAdmitted(waitedMs: number): void;
   onBatchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   /** Called once per model call, when it has ended. */
   onModelCall(call: LedgerEntry): void;
@@ -100,10 +103,12 @@ export interface SandboxDeps extends SandboxObserver {
    * the files is the last one to store them.
    */
   withFilesLock<T>(runId: string, work: () => Promise<T>): Promise<T>;
+  startLimiter: StartLimiter;
 }
 
-/** The supervisor adds the lock. */
-export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock'>;
+/** The supervisor adds the lock and the limiter. */
+export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock' | 'startLimiter'> &
+  Pick<StartLimiterDeps, 'cpus' | 'cpuPressure'>;
 
 /** The resources of a sandbox, and how much of its output this process buffers. */
 interface SupervisorBounds {

@@ -9,9 +9,11 @@ import type { SandboxRef, StartOutcome } from '../../workflows/shared/activities
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { SandboxReleased } from './ownership.ts';
 import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
+import { sandboxKey } from './sandbox-key.ts';
 import { adoptExistingSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
 import { startErrorOf } from './start/start-error.ts';
+import { createStartLimiter } from './start/start-limiter.ts';
 import { startSandbox } from './start/start-sandbox.ts';
 import { watchFreeSpace } from './stop/free-space-watch.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
@@ -32,6 +34,8 @@ export interface Supervisor extends SandboxSupervisor {
    */
   removeOrphanedFolders(): Promise<void>;
   live(): SandboxRef[];
+  /** The starts that wait for other starts. */
+  countWaitingStarts(): number;
   /** Detaches from all sandboxes. Containers keep running. */
   close(): Promise<void>;
 }
@@ -39,13 +43,14 @@ export interface Supervisor extends SandboxSupervisor {
 export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const sandboxes = createSandboxRegistry();
   const mutex = createKeyedMutex();
+  const closing = new AbortController();
   const deps: SandboxDeps = {
     ...supervisorDeps,
     withFilesLock: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
+    startLimiter: createStartLimiter({ ...supervisorDeps, closing: closing.signal }),
   };
   const files = createSandboxFiles(deps, sandboxes, mutex);
   const unstoredFiles = createUnstoredFiles(deps, files.snapshot);
-  const closing = new AbortController();
   const state = { deps, sandboxes, mutex, files, unstoredFiles, closing: closing.signal };
   const live = () => sandboxes.all().filter((one) => one.isLive() && !one.disk.isEnding());
   const disk = watchFreeSpace(deps, live, closing.signal);
@@ -68,6 +73,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     adoptExisting: () => adoptExistingSandboxes(deps, (ref) => findOrAdopt(state, ref)),
     removeOrphanedFolders: () => removeOrphanedFolders(state),
     live: sandboxes.live,
+    countWaitingStarts: deps.startLimiter.countWaiting,
     async close() {
       closing.abort(new SandboxReleased('this process is shutting down'));
       exits.close();
@@ -163,9 +169,13 @@ async function findOrWait(
   return sandboxes.find(ref) ?? mutex.runExclusive(ref.runId, async () => sandboxes.find(ref));
 }
 
-/** Waits for a start in progress: it either sees the recorded cause, or has a sandbox to stop. */
+/**
+ * Waits for a start in progress: it either sees the recorded cause, or has a sandbox to stop. A
+ * start that waits for other starts sees the cause at once.
+ */
 async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): Promise<void> {
-  const known = await findOrWait(state, ref);
+  const { startLimiter } = state.deps;
+  const known = await startLimiter.bypass(sandboxKey(ref), () => findOrWait(state, ref));
   if (known !== null) return known.stop(graceMs);
   const container = await findContainer(state.deps, ref);
   if (container?.state !== 'running' && container?.state !== 'paused') return;

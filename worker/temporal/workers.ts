@@ -34,7 +34,8 @@ export interface RunningWorker {
   stop(): void;
 }
 
-const hostSlots = 100;
+/** In addition to one per sandbox, because a start may wait for others, and a stop must not. */
+const spareHostSlots = 100;
 /** A retried attempt may overlap with the previous one, which has not noticed its timeout yet. */
 const spareFollowSlots = 20;
 
@@ -79,7 +80,7 @@ function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: Wo
     { taskQueue: runQueue(instance), activities: shortRunActivities, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, limits.webhook.slots),
     queue(webhookBacklogQueue(instance), { deliverWebhook }, limits.webhook.backlogSlots),
-    queue(hostQueue(instance, hostId), shortHostActivities, hostSlots),
+    queue(hostQueue(instance, hostId), shortHostActivities, capacity + spareHostSlots),
     queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareFollowSlots),
   ];
 }

@@ -2,6 +2,7 @@ import { once } from '../../../lib/once.ts';
 import type { SandboxContext } from '../context.ts';
 import { boundsOf, type SandboxDeps } from '../deps.ts';
 import type { Ownership } from '../ownership.ts';
+import { sandboxKey } from '../sandbox-key.ts';
 import { applyCpuLimit } from '../start/cpu-limit.ts';
 import { type FileTreeWatch, watchFileTree } from '../workspace/tree-watch.ts';
 import { acknowledgeInput } from './acknowledge-input.ts';
@@ -21,6 +22,8 @@ export function startOutput(
   const { ref, run, turns, folders, session } = context;
   const { batchLines: lines, batchBytes: bytes, ...bounds } = boundsOf(deps);
   const onFirstOutput = once(() => endBootPhase(deps, context, ownership.signal));
+  const releasePermit = (): void => deps.startLimiter.release(sandboxKey(ref));
+  ownership.signal.addEventListener('abort', releasePermit, { once: true });
   const tree = watchFileTree(folders.workspace, (json) =>
     deps.frameStream.publishFileTree(ref.runId, json),
   );
@@ -53,7 +56,8 @@ export function startOutput(
 }
 
 function endBootPhase(deps: SandboxDeps, context: SandboxContext, signal: AbortSignal): void {
-  const { containerId, flow, logger } = context;
+  const { ref, containerId, flow, logger } = context;
+  deps.startLimiter.release(sandboxKey(ref));
   if (containerId === null) return;
   const { sandboxes } = deps;
   void applyCpuLimit({ sandboxes, logger }, { containerId, cpus: flow.resources.cpus }, signal);

@@ -1,12 +1,15 @@
 import { failpoint } from '../../../core/failpoint.ts';
 import type { Run } from '../../../core/runs/run.ts';
+import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
+import { sandboxKey } from '../sandbox-key.ts';
 import { wasStarted } from './adopt-sandbox.ts';
 import { type Attachment, attach, openSpool, release } from './attach.ts';
 import { prepareWorkspace } from './prepare-workspace.ts';
 import { publishStart } from './publish-start.ts';
+import type { Admission } from './start-limiter.ts';
 
 type StartResult =
   | { outcome: 'started'; sandbox: PreparedSandbox }
@@ -19,17 +22,47 @@ type Obsolete = { outcome: 'already_ended' } | { outcome: 'superseded' };
 
 /**
  * Starts a run's sandbox. A stop of the run, or its move to another host, finds no container to
- * stop while the start is in progress. So both are checked before anything is created, and again
- * when the container is running.
+ * stop while the start waits or is in progress. So both are checked before the wait, before
+ * anything is created, and again when the container is running.
  */
 export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
   const requestedAt = deps.now().toISOString();
-  const plan = await deps.runs.sandboxPlan(ref.runId);
+  const plan = await readPlan(deps, ref);
+  if ('outcome' in plan) return plan;
+  const key = sandboxKey(ref);
+  const isWakeUp = plan.session !== null && plan.session.startedGeneration > 0;
+  const admission = await deps.startLimiter.acquire({ key, isWakeUp });
+  let isStarted = false;
+  try {
+    const current = admission === 'delayed' ? await readPlan(deps, ref) : plan;
+    if ('outcome' in current) return current;
+    const result = await startPlanned(deps, ref, { plan: current, requestedAt, admission });
+    isStarted = result.outcome === 'started';
+    return result;
+  } finally {
+    if (!isStarted) deps.startLimiter.release(key);
+  }
+}
+
+/** Returns the outcome instead if the sandbox must not be started. */
+async function readPlan(
+  { runs, hostId }: SandboxDeps,
+  ref: SandboxRef,
+): Promise<SandboxPlan | Exclude<StartResult, { outcome: 'started' }>> {
+  const plan = await runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return { outcome: 'already_ended' };
   if (plan.run.generation > ref.generation) return { outcome: 'superseded' };
   if (wasStarted(plan, ref)) return { outcome: 'already_started' };
   if (plan.run.endCause !== null) return { outcome: 'already_ended' };
-  if (plan.session !== null && plan.run.hostId !== deps.hostId) return { outcome: 'superseded' };
+  if (plan.session !== null && plan.run.hostId !== hostId) return { outcome: 'superseded' };
+  return plan;
+}
+
+async function startPlanned(
+  deps: SandboxDeps,
+  ref: SandboxRef,
+  { plan, ...received }: { plan: SandboxPlan; requestedAt: string; admission: Admission },
+): Promise<StartResult> {
   failpoint('start.planned');
   const attachment = await attach(deps, ref, plan);
   if (attachment === null) {
@@ -38,7 +71,7 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
     throw new Error('another host owns this run');
   }
   const { logger } = attachment;
-  logger.debug({ requestedAt }, 'sandbox_attached');
+  logger.debug(received, 'sandbox_attached');
   try {
     await prepareWorkspace(deps, attachment);
     const containerId = await ensureContainer(deps, attachment);

@@ -122,6 +122,8 @@ export async function createSupervisorFixture(
         ...egress,
       }),
       modelPrices: {},
+      cpus: 100,
+      cpuPressure: () => null,
       ...sandboxObserver({ metrics: noopMetrics }, {}),
       times: { stallTimeoutMs: 60_000, afterResultGraceMs: 15_000, leaseMs: 15_000 },
       logger,

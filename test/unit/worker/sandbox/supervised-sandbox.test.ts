@@ -14,11 +14,13 @@ const ref = { runId: randomUUID(), generation: 1 };
 /** A plain run's sandbox that keeps running and writes nothing. */
 function quietSandbox(lost: AbortSignal) {
   const closed: string[] = [];
+  const released: string[] = [];
   const folders = foldersOf('/nonexistent', ref);
   const agentState = initialAgentState;
   const deps = {
     sandboxes: { inspect: async () => ({ status: 'running' }) },
     frameStream: { publishFileTree: async () => true },
+    startLimiter: { release: (key: string) => released.push(key) },
     times: { stallTimeoutMs: 60_000, afterResultGraceMs: 60_000 },
   };
   const prepared = {
@@ -50,22 +52,25 @@ function quietSandbox(lost: AbortSignal) {
     deps as unknown as SandboxDeps,
     prepared as unknown as PreparedSandbox,
   );
-  return { sandbox, closed };
+  return { sandbox, closed, released };
 }
 
 test('releases a sandbox whose lease is lost, and closes what was opened', async () => {
   const lost = new AbortController();
-  const { sandbox, closed } = quietSandbox(lost.signal);
+  const { sandbox, closed, released } = quietSandbox(lost.signal);
   expect(sandbox.isLive()).toBe(true);
+  expect(released).toEqual([]);
   lost.abort();
   await expect(sandbox.ended).rejects.toThrow('the lease is lost');
   expect(sandbox.isReleased()).toBe(true);
   expect(closed).toEqual(['lease', 'socket', 'spool']);
+  expect(released).toEqual([`${ref.runId}-1`]);
 });
 
 test('releases a sandbox whose lease was lost during its start', async () => {
-  const { sandbox, closed } = quietSandbox(AbortSignal.abort());
+  const { sandbox, closed, released } = quietSandbox(AbortSignal.abort());
   expect(sandbox.isLive()).toBe(false);
   await expect(sandbox.ended).rejects.toThrow('the lease is lost');
   expect(closed).toEqual(['lease', 'socket', 'spool']);
+  expect(released).toEqual([`${ref.runId}-1`]);
 });
