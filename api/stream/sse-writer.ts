@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Delta, StoredFrame } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 
@@ -19,16 +20,18 @@ export interface SseWriter {
 /**
  * Gives the socket one slice at a time; the bytes stay in memory until it has the last one. A
  * reader that takes none of a slice for `limits.stream.stallMs` is disconnected, and resumes with
- * its last event ID. `drain` alone never fires after a disconnect.
+ * its last event ID. `drain` alone never fires after a disconnect. The events of a response without
+ * chunks are written to `output`, its socket: the response itself would delay each write to the end
+ * of the tick.
  */
-export function createSseWriter(res: ServerResponse): SseWriter {
+export function createSseWriter(res: ServerResponse, output: Writable = res): SseWriter {
   res.on('error', () => undefined); // a write while the reader disconnects; `close` follows
   const isOpen = () => !res.destroyed && !res.writableEnded;
 
   function writeSlice(slice: Buffer): boolean | Promise<boolean> {
     if (!isOpen()) return false;
-    if (res.write(slice) || !res.writableNeedDrain) return isOpen();
-    return drained(res).then(isOpen);
+    if (output.write(slice) || !output.writableNeedDrain) return isOpen();
+    return drained(res, output).then(isOpen);
   }
 
   async function writeSlices(bytes: Buffer): Promise<boolean> {
@@ -49,16 +52,16 @@ export function createSseWriter(res: ServerResponse): SseWriter {
   };
 }
 
-function drained(res: ServerResponse): Promise<void> {
+function drained(res: ServerResponse, output: Writable): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => res.destroy(), limits.stream.stallMs);
     const settle = () => {
       clearTimeout(timer);
-      res.off('drain', settle);
+      output.off('drain', settle);
       res.off('close', settle);
       resolve();
     };
-    res.on('drain', settle);
+    output.on('drain', settle);
     res.on('close', settle);
     if (res.destroyed) settle();
   });

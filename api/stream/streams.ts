@@ -172,7 +172,8 @@ function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Sse
   metrics.streamOpened();
   res.on('close', metrics.streamClosed);
   res.socket?.setKeepAlive(true, limits.stream.pingMs);
-  return createSseWriter(res);
+  // The response of a pipelined request has no socket yet.
+  return createSseWriter(res, isDirect && res.socket !== null ? res.socket : res);
 }
 
 /**
