@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Context, createContext, Script } from 'node:vm';
-import ignore from 'ignore';
 import { limits } from '../../core/limits.ts';
 import { invalid } from '../errors.ts';
 
@@ -14,25 +15,24 @@ export function matchIgnored(text: string, paths: string[]): Set<string> {
   if (size > limits.flow.ignoreMaxBytes) {
     throw invalid(`.flowignore: must be at most ${limits.flow.ignoreMaxBytes} bytes`);
   }
-  let ignored: string[] = [];
-  const match = (): void => {
-    const rules = ignore({ ignorecase: false, allowRelativePaths: false }).add(text);
-    ignored = paths.filter((path) => rules.ignores(path));
-  };
-  if (!finishesInTime(match)) throw invalid('.flowignore: the patterns take too long to match');
+  const ignored = matchInTime(text, paths);
+  if (ignored === null) throw invalid('.flowignore: the patterns take too long to match');
   return new Set(ignored);
 }
 
 /**
- * Counts the CPU time of this thread, and only within one attempt. On a busy machine a wall-clock
- * timeout may pass without any work here, so each attempt may take twice as long as the last.
+ * Null if it takes too long. Counts the CPU time of this thread, and only within one attempt. On a
+ * busy machine a wall-clock timeout may pass without any work here, so each attempt may take twice
+ * as long as the last.
  */
-function finishesInTime(match: () => void): boolean {
+function matchInTime(text: string, paths: string[]): string[] | null {
   for (let timeoutMs = limits.flow.ignoreMatchMs; ; timeoutMs *= 2) {
-    const context = createContext({ match });
+    const context = createContext({ text, paths, module: {} });
+    library.runInContext(context);
     const before = threadCpuMs();
-    if (finishes(context, timeoutMs)) return true;
-    if (threadCpuMs() - before >= limits.flow.ignoreMatchMs / 2) return false;
+    const ignored = matchOnce(context, timeoutMs);
+    if (ignored !== null) return ignored;
+    if (threadCpuMs() - before >= limits.flow.ignoreMatchMs / 2) return null;
   }
 }
 
@@ -42,15 +42,24 @@ function threadCpuMs(): number {
   return (user + system) / 1_000;
 }
 
-function finishes(context: Context, timeoutMs: number): boolean {
+/** Null after the timeout. */
+function matchOnce(context: Context, timeoutMs: number): string[] | null {
   try {
-    timed.runInContext(context, { timeout: timeoutMs });
-    return true;
+    return timed.runInContext(context, { timeout: timeoutMs }) as string[];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    return false;
+    return null;
   }
 }
 
+/**
+ * Each attempt has a copy of the library. A timeout may leave its global regular expressions in the
+ * middle of a text, and the next patterns would be compiled wrongly.
+ */
+const library = new Script(readFileSync(createRequire(import.meta.url).resolve('ignore'), 'utf8'));
+
 /** `vm` is the only way to interrupt synchronous work after a timeout. */
-const timed = new Script('match()');
+const timed = new Script(`
+  const rules = module.exports({ ignorecase: false, allowRelativePaths: false }).add(text);
+  paths.filter((path) => rules.ignores(path));
+`);
