@@ -13,7 +13,7 @@ export const httpLimits = {
    * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. Operators count
    * as one key. While a body is parsed, it takes up to three times its size in addition.
    */
-  bodyBudget: { maxBytes: 120 * miB, ownerMaxBytes: 80 * miB, waitMs: 10 * secondMs },
+  bodyBudget: { maxBytes: 100 * miB, ownerMaxBytes: 60 * miB, waitMs: 10 * secondMs },
   smallAnswerMaxBytes: 64 * kiB,
   /**
    * Memory of a process for unread answers over `smallAnswerMaxBytes`, in total and per key. An
