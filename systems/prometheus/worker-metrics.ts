@@ -149,31 +149,29 @@ function exportSlots(
   registry: Registry,
   { capacity, countSandboxes, countWaitingStarts }: HostSlots,
 ): void {
-  const sandboxes = new Gauge({
-    name: 'flowrun_sandboxes',
-    help: 'Sandboxes that this host supervises.',
-    registers: [],
-    collect() {
-      this.set(countSandboxes());
+  const gauges = [
+    {
+      name: 'flowrun_sandboxes',
+      help: 'Sandboxes that this host supervises.',
+      read: countSandboxes,
     },
-  });
-  registry.registerMetric(sandboxes);
-  const waiting = new Gauge({
-    name: 'flowrun_sandbox_starts_waiting',
-    help: 'Starts of sandboxes that wait for other starts on this host.',
-    registers: [],
-    collect() {
-      this.set(countWaitingStarts());
+    {
+      name: 'flowrun_sandbox_starts_waiting',
+      help: 'Starts of sandboxes that wait for other starts on this host.',
+      read: countWaitingStarts,
     },
-  });
-  registry.registerMetric(waiting);
-  const slots = new Gauge({
-    name: 'flowrun_host_slots',
-    help: 'Sandboxes that this host can run at once.',
-    registers: [],
-  });
-  slots.set(capacity);
-  registry.registerMetric(slots);
+    {
+      name: 'flowrun_host_slots',
+      help: 'Sandboxes that this host can run at once.',
+      read: () => capacity,
+    },
+  ];
+  for (const { name, help, read } of gauges) {
+    const collect = function (this: Gauge): void {
+      this.set(read());
+    };
+    registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
+  }
 }
 
 const attemptOutcomes = ['delivered', 'rejected', 'failed', 'blocked'] as const;

@@ -46,6 +46,11 @@ const withoutSession = `, unbound as (delete from sessions)
 
 const renewHost = () => fixture.hosts.renew({ hostId: 'h', name: 'h', capacity: 4 });
 
+async function stopHost(): Promise<void> {
+  await renewHost();
+  await fixture.hosts.markStopped('h');
+}
+
 /** This worker may judge hosts, and the host is lost. */
 async function loseHost(): Promise<void> {
   await renewHost();
@@ -127,18 +132,12 @@ describe('failures at every pass', () => {
     expect(fixture.calls).toEqual([`sleep ${good.workflowId}`]);
   });
 
-  it('of moves do not delay the move of another session', async () => {
-    const { good } = await sessionsToRepair(assigned);
-    await renewHost();
-    await fixture.hosts.markStopped('h');
-    refuseHostLossExceptOf(good);
-    await fourPasses();
-    expect(fixture.calls).toEqual([`lost ${good.workflowId}-1`]);
-  });
-
-  it('of signals to sessions of a lost host do not delay another session', async () => {
-    const { good } = await sessionsToRepair(awake);
-    await loseHost();
+  it.each([
+    ['of moves do not delay the move of another session', assigned, stopHost],
+    ['of signals to sessions of a lost host do not delay another session', awake, loseHost],
+  ])('%s', async (_what, prepare, endHost) => {
+    const { good } = await sessionsToRepair(prepare);
+    await endHost();
     refuseHostLossExceptOf(good);
     await fourPasses();
     expect(fixture.calls).toEqual([`lost ${good.workflowId}-1`]);
