@@ -38,7 +38,7 @@ export function createSessionActivities(
       return { more: await turns.hasWork(ref.runId) };
     },
 
-    /** Reads only. Background work keeps a session awake for as long as a reader does. */
+    /** Reads only. Background work keeps a session awake as an open stream does. */
     async getSessionIdleness({ runId }) {
       const [{ idleForMs, inactiveForMs }, unattendedForMs] = await Promise.all([
         turns.idleState(runId),

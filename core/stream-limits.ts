@@ -18,7 +18,7 @@ export const streamLimits = {
     encodedPageBytes: 512 * kiB,
     /** Memory for the rendered end of a log, `firstOutputMaxBytes`, with its escapes. */
     encodedOutputBytes: 1.5 * miB,
-    /** While events are made of frames, they are in memory several times. */
+    /** A read holds several copies of its page, so few run at once. */
     readsAtOnce: 4,
   },
   feed: {

@@ -53,8 +53,8 @@ function matchOnce(context: Context, timeoutMs: number): string[] | null {
 }
 
 /**
- * Each attempt has a copy of the library. A timeout may leave its global regular expressions in the
- * middle of a text, and the next patterns would be compiled wrongly.
+ * Each attempt has a copy of the library. A timeout may leave its global regular expressions with a
+ * stale `lastIndex`, and the next patterns would be compiled wrongly. It is one CommonJS file.
  */
 const library = new Script(readFileSync(createRequire(import.meta.url).resolve('ignore'), 'utf8'));
 

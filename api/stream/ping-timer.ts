@@ -7,7 +7,7 @@ export interface PingTimer {
 }
 
 export function createPingTimer(): PingTimer {
-  /** When each listener is called next. In this order, because all have the same interval. */
+  /** When each listener is called next, soonest first, because all have the same interval. */
   const dueAt = new Map<() => void, number>();
   let timer: NodeJS.Timeout | null = null;
 

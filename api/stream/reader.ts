@@ -40,7 +40,7 @@ export interface Reader {
   /** The next event follows this position. */
   position: StreamPosition;
   lastSent: { status: string | null; tree: string | null };
-  /** A write at the end of the feed that the live phase still waits for. */
+  /** The last direct write; a promise while the live phase has to wait for it. */
   unfinishedWrite: boolean | Promise<boolean>;
   isPingDue: boolean;
   /** The time to reconnect, if the reader needs another one than it was sent. */

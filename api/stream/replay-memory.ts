@@ -5,7 +5,7 @@ import { createSemaphore } from '../../lib/async/semaphore.ts';
 export interface ReplayMemory {
   /** Waits for memory, and throws if there is none in time. The result releases it. */
   reserve: (keyId: string, bytes: number) => Promise<() => void>;
-  /** Runs a read after those that are in progress, if there are many. */
+  /** Runs at most `limits.replay.readsAtOnce` reads at once. */
   read: <T>(work: () => Promise<T>) => Promise<T>;
 }
 

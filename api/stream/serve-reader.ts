@@ -24,7 +24,7 @@ function subscribe(reader: Reader): () => void {
   const { writer, feed, notifier } = reader;
   writer.onClose(notifier.notify);
   const unsubscribe = feed.onChange(() => {
-    if (!writeNext(reader)) notifier.notify();
+    if (!writeDirectly(reader)) notifier.notify();
   });
   const stopPings = reader.pings.add(() => {
     reader.isPingDue = true;
@@ -71,11 +71,11 @@ async function waitForChange(reader: Reader): Promise<void> {
 }
 
 /**
- * Writes the events after the reader's position while the live phase waits for them: with a
- * thousand readers, waking it for every frame would cost more than the write. False: it has to
- * continue. It waits for a reader whose buffer is full, and sends everything but frames.
+ * Writes new events without waking the live phase, which would cost more than the write with a
+ * thousand readers. False: the live phase has to run, because the reader's buffer is full, because
+ * it has fallen behind, or because there is more to send than frames.
  */
-function writeNext(reader: Reader): boolean {
+function writeDirectly(reader: Reader): boolean {
   if (!reader.notifier.isWaiting()) return false;
   if (!isServed(reader) || hasNewTree(reader)) return false;
   for (;;) {

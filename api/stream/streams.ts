@@ -177,8 +177,9 @@ function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): Sse
 }
 
 /**
- * A stream to the client itself has no chunks, which cost more than the write, and ends with its
- * connection. A proxy keeps its connections, and shows its clients whether a stream was cut.
+ * A direct client gets no chunked encoding, because framing costs more than the write, so its
+ * response ends with the connection. A proxy needs chunks to reuse the connection and to detect
+ * truncation.
  */
 function isProxied(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => proxyHeader.test(name));

@@ -1,7 +1,8 @@
 interface Idleness {
   idleForMs: number;
   /**
-   * Time without a stream reader and background work: 0 while there is one, null if there was none.
+   * Since the session last had a stream reader or background work: 0 while it has either, null if
+   * it never had one.
    */
   unattendedForMs: number | null;
 }

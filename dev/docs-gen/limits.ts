@@ -219,7 +219,7 @@ Workers remove data automatically. \`flowrun doctor\` counts overdue data.
 
 | data | removed |
 |---|---|
-| run record, with its prompt, result and webhook body | when the run is deleted; so operators can repeat a delivery at any time |
+| run record, with its prompt, result and webhook body | when the run is deleted, so operators can redeliver until then |
 | log and files of a run, with its input files | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end |
 | log of a session, with its messages, replies and questions | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end; as long as a session gets messages it does not end, and nothing of its log is removed |
 | files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |

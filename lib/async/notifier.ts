@@ -3,7 +3,7 @@ import { sleep } from './sleep.ts';
 /** Wakes one waiter when something may have changed. A notification before the wait is not lost. */
 export interface Notifier {
   notify: () => void;
-  /** Nothing has ended the current wait yet. */
+  /** A caller waits now. */
   isWaiting: () => boolean;
   wait: () => Promise<void>;
   /** Also resolves after the time, or when one of the signals aborts. */

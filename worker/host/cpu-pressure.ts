@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 export const hostCpus = () => ({ cpus: cpus().length, cpuPressure: () => readCpuPressure() });
 
 /**
- * Percent of the last 10 s in which a process of this machine waited for a processor.
+ * Percent of the last 10 s in which a task waited for a processor (`some avg10`).
  * Null if the kernel does not report it: it may be built or started without pressure stall
  * information. The file is made by the kernel, so the read does not wait for a disk.
  */

@@ -47,8 +47,8 @@ interface SessionIdleState {
   /** Null if the session has work. */
   idleForMs: number | null;
   /**
-   * Since the last reader closed the session's stream, or the agent's background work ended. 0 if
-   * unknown, null without any.
+   * Since the session last had a stream reader or background work: 0 while it has either or if it
+   * is unknown, null if it never had one.
    */
   unattendedForMs: number | null;
 }

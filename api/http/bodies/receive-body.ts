@@ -20,7 +20,7 @@ export async function receiveBody(
 ): Promise<ReceivedBody> {
   const expectedBytes = contentLengthOf(request);
   if ((expectedBytes ?? 0) > maxBytes) throw tooLarge();
-  // The pages of a new buffer take memory when they are first written.
+  // Safe for any client: the memory of a new buffer is committed as bytes arrive.
   let buffer = new ArrayBuffer(expectedBytes ?? limits.http.smallBodyMaxBytes);
   let size = 0;
   await readChunks(request, (chunk) => {
@@ -43,7 +43,10 @@ function contentLengthOf({ headers }: IncomingMessage): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** Stops at the first error, also of `append`. The rest of the body is not read then. */
+/**
+ * Stops at the first error, also of `append`. Not `for await`: it destroys the request with its
+ * socket, and the error response could not be sent.
+ */
 function readChunks(request: IncomingMessage, append: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {

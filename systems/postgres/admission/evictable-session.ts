@@ -107,7 +107,8 @@ const evictionOrder = 'i.has_background_work, i.idle_since, i.id';
 
 /**
  * Sessions that hold a slot and are idle. A session that waits for an answer of its user is not
- * idle, even if no message caused the question. A session with background work comes last.
+ * idle, even if no message caused the question. A session with background work comes last,
+ * because the work ends with its sandbox.
  */
 const idleSessions = `
   select r.id, r.host_id, s.idle_since, ${hasBackgroundWork} as has_background_work

@@ -65,7 +65,7 @@ async function selectMany(db: Db, tail: string, values: unknown[]): Promise<RunO
   return rows.map(toOutline);
 }
 
-/** The oldest first, of those after this run and then of the others. */
+/** Oldest first, starting after this run and wrapping around at the end. */
 const pageAfter = (parameter: `$${number}`): string =>
   `order by (r.created_at, r.id) <=
        (select a.created_at, a.id from runs a where a.id = ${parameter}),

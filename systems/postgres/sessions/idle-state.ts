@@ -2,9 +2,9 @@ import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 
 /**
- * Of the log `l` with the agent state `m.of`. Background tasks end with the sandbox. The same
- * applies to the turn that the last of them starts while it is due, but not forever if the agent
- * starts no turn: the last frame is the one that reported the task's end.
+ * SQL that expects `run_logs l` and its agent state `m.of`. True while background tasks run, while
+ * a turn that one has started is in progress, and for `turnStartMs` after the last task has ended,
+ * because the agent should start a turn then. All of it is lost with the sandbox.
  */
 export const hasBackgroundWork = `
   coalesce((m.of ->> 'isInTurn')::boolean or (m.of ->> 'backgroundTasks')::integer > 0
@@ -20,7 +20,7 @@ interface IdleState {
   inactiveForMs: number | null;
 }
 
-/** An idle agent writes no frames, so the last one is from the end of its background work. */
+/** An idle agent writes no frames, so its last one marks the end of a turn or background task. */
 export async function findIdleState(db: Db, runId: string): Promise<IdleState> {
   const msSince = (at: string): string =>
     `(extract(epoch from db_clock() - ${at}) * 1000)::double precision`;

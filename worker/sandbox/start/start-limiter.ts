@@ -2,7 +2,7 @@
 // it gets, so further starts at the same time delay each other and the engine. A start acquires a
 // permit before its container is created. The permit is released at the agent's first output, at
 // the end of the sandbox, if the start fails, and in any case after a few seconds. So the queue
-// always advances. A stop does not wait for it.
+// always advances. A stop bypasses the queue.
 
 import { startLimits } from '../../../core/sandbox/start-limits.ts';
 import { createDeferred, type Deferred } from '../../../lib/async/deferred.ts';

@@ -22,8 +22,8 @@ type Obsolete = { outcome: 'already_ended' } | { outcome: 'superseded' };
 
 /**
  * Starts a run's sandbox. A stop of the run, or its move to another host, finds no container to
- * stop while the start waits or is in progress. So both are checked before the wait, before
- * anything is created, and again when the container is running.
+ * stop while the start waits or is in progress. So both are checked before the wait, after
+ * it, and again when the container is running.
  */
 export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
   const requestedAt = deps.now().toISOString();
