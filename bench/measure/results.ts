@@ -50,17 +50,22 @@ export function readResults(file: string): Results {
   return JSON.parse(readFileSync(file, 'utf8')) as Results; // written by writeResults
 }
 
+/** The published runs without a planted delay, the oldest first. */
+export function publishedResults(folder: string = resultsFolder): Results[] {
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => readResults(join(folder, file)))
+    .filter(({ plantedDelayMs }) => plantedDelayMs === 0)
+    .sort((a, b) => a.at.localeCompare(b.at));
+}
+
 /**
  * The newest published run of each kind. Runc with Temporal's development store is the first: the
  * README shows it.
  */
 export function latestResults(folder: string = resultsFolder): Results[] {
-  const files = existsSync(folder) ? readdirSync(folder) : [];
-  const all = files
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => readResults(join(folder, file)))
-    .filter(({ plantedDelayMs }) => plantedDelayMs === 0)
-    .sort((a, b) => a.at.localeCompare(b.at));
+  const all = publishedResults(folder);
   const byKind = new Map(all.map((results) => [kindOf(results), results]));
   const newest = [...byKind.values()].sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
   return [...newest.filter(isUsual), ...newest.filter((results) => !isUsual(results))];
@@ -78,7 +83,7 @@ function isUsual(results: Results): boolean {
   return runtime === 'runc' && temporalStore === 'sqlite' && !isAgainstPeers(results);
 }
 
-const isAgainstPeers = ({ scenarios: [first] }: Pick<Results, 'scenarios'>): boolean =>
+export const isAgainstPeers = ({ scenarios: [first] }: Pick<Results, 'scenarios'>): boolean =>
   first?.id === 'peers';
 
 /** The gates by kind of run. */
