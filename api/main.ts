@@ -85,7 +85,10 @@ async function main(signal: AbortSignal): Promise<void> {
   const app = await buildApp(resources.deps);
   await app.listen({ host, port, listenTextResolver: () => 'api_listening' });
   logger.info({ instance, address: app.server.address() }, 'api_ready');
-  const firstSignIn = logFirstSignInLink(resources.deps, signal);
+  const firstSignIn = logFirstSignInLink(
+    { ...resources.deps, firstOperator: config.firstOperator },
+    signal,
+  );
 
   if (!signal.aborted) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

@@ -19,6 +19,8 @@ export interface Stores {
   /** The URL of the API, for links. */
   publicUrl: string;
   modelPrices: PriceList;
+  /** Until the command ends, no other command passes this point. */
+  lockInitialResources(): Promise<void>;
 }
 
 /** The Temporal that the database belongs to, and the configured one. */
@@ -35,5 +37,7 @@ export interface CliDeps {
   withTemporal<T>(work: (identities: TemporalIdentities) => Promise<T>): Promise<T>;
   withDoctor<T>(work: (context: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
+  /** One sentence for each that was missing. */
+  createInitialResources(): Promise<string[]>;
   backups(): Promise<Backups>;
 }

@@ -44,6 +44,14 @@ const deps: CliDeps = {
     const { migrateDatabase } = await import('./migrate-database.ts');
     await migrateDatabase();
   },
+  async createInitialResources() {
+    const { readInitialResources } = await import('../config/initial-resources-config.ts');
+    const wanted = readInitialResources();
+    if (wanted === null) return [];
+    const { createInitialResources } = await import('./create-initial-resources.ts');
+    const validators = await deps.loadValidators();
+    return deps.withStores((stores) => createInitialResources(stores, wanted, validators));
+  },
   async backups() {
     return (await import('./backups.ts')).backups;
   },

@@ -1,5 +1,6 @@
 import { readCliConfig } from '../config/cli-config.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { lockInitialResources } from '../systems/postgres/accounts/initial-resources-lock.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
@@ -24,6 +25,9 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       hosts: createHostStore(pool),
       publicUrl: config.publicUrl,
       modelPrices: config.modelPrices,
+      async lockInitialResources() {
+        await lockInitialResources(pool);
+      },
     });
   } finally {
     await pool.end();

@@ -2,12 +2,13 @@ import type { z } from 'zod';
 import type { HostModel } from '../core/hosts/host-model.ts';
 import { offlineModelName } from '../core/metering/model-prices.ts';
 import type { ModelUpstream } from '../core/model/model-upstream.ts';
+import { apiVariables } from './api-variables.ts';
 import { ConfigError } from './config-error.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { redisConfig } from './redis-config.ts';
 import { readTemporalConfig } from './temporal-config.ts';
 import { publicUrlOf } from './variable-types.ts';
-import { apiVariables, serviceVariables, workerVariables } from './variables.ts';
+import { serviceVariables, workerVariables } from './variables.ts';
 
 const dayMs = 24 * 3_600_000;
 
@@ -26,6 +27,8 @@ export function readApiConfig(env: Environment = process.env) {
     postgresDiskReserveBytes: read.POSTGRES_DISK_RESERVE_BYTES,
     corsOrigins: read.CORS_ORIGINS,
     trustedProxies: read.TRUSTED_PROXIES,
+    /** The name of the first operator. */
+    firstOperator: read.INIT_OPERATOR,
     temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
     /** No model key is set, so the offline model may answer. The hosts decide. */
     offlineModel:

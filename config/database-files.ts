@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { areCertificates, inPem, isKeyOf, isPrivateKey } from './pem.ts';
+import { areCertificates, inPem, isKeyOf, isPrivateKey } from './tls/pem.ts';
 
 /**
  * The certificate files named in the URL; null for each that is not named. Every connection reads

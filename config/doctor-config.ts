@@ -1,11 +1,12 @@
 import type { Buffer } from 'node:buffer';
 import type { RuntimeSetting } from '../core/sandbox/sandbox-runtime.ts';
+import { apiVariables } from './api-variables.ts';
 import { effectiveEnv } from './cli-config.ts';
 import { deepFreeze, type Environment, readVariables } from './environment.ts';
 import { type RedisConfig, redisConfig, redisVariables } from './redis-config.ts';
 import { findTemporalConfig, type TemporalConfig } from './temporal-config.ts';
 import { publicUrlOf } from './variable-types.ts';
-import { apiVariables, serviceVariables, workerVariables } from './variables.ts';
+import { serviceVariables, workerVariables } from './variables.ts';
 
 /** Settings of the doctor; null if not configured here. */
 export interface DoctorConfig {

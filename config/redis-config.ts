@@ -2,7 +2,7 @@ import { omitUndefined } from '../core/omit-undefined.ts';
 import { redisMaxMemory } from '../core/redis-memory.ts';
 import { ConfigError } from './config-error.ts';
 import { type Environment, readVariables } from './environment.ts';
-import { pairError } from './pem.ts';
+import { pairError } from './tls/pem.ts';
 import { serviceVariables, workerVariables } from './variables.ts';
 
 const { REDIS_URL, REDIS_TLS_CA, REDIS_TLS_CERT, REDIS_TLS_KEY } = serviceVariables;

@@ -5,7 +5,7 @@ import {
 } from '@temporalio/envconfig';
 import { ConfigError } from './config-error.ts';
 import type { Environment } from './environment.ts';
-import { temporalTlsError } from './temporal-tls.ts';
+import { temporalTlsError } from './tls/temporal-tls.ts';
 
 export interface TemporalConfig {
   address: string;

@@ -1,9 +1,10 @@
 // Reusable kinds of settings, and the rules they apply.
 
 import { isIP } from 'node:net';
+import { hasAtMost } from '../core/field-rules.ts';
 import { limits } from '../core/limits.ts';
 import { variable } from './environment.ts';
-import { areCertificates, inPem } from './pem.ts';
+import { areCertificates, inPem } from './tls/pem.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -32,6 +33,12 @@ export function publicUrl(text: string): string | null {
 
 export function certificates() {
   return variable(inPem.certificates, (text) => (areCertificates(text) ? text : null));
+}
+
+export function shortText(maxChars: number) {
+  return variable(`1 to ${maxChars} characters`, (value) =>
+    hasAtMost(maxChars, value) ? value : null,
+  );
 }
 
 export function yesOrNo() {

@@ -9,17 +9,14 @@ import { databaseFilesError } from './database-files.ts';
 import { variable } from './environment.ts';
 import { hostResourceVariables } from './host-resources.ts';
 import { modelPrices } from './model-price-setting.ts';
-import { inPem, isPrivateKey } from './pem.ts';
+import { inPem, isPrivateKey } from './tls/pem.ts';
 import {
   address,
   certificates,
   dataDirMaxBytes,
   days,
   isHostAndPort,
-  isHostName,
   isNetwork,
-  isOrigin,
-  itemsOf,
   list,
   logLevels,
   matching,
@@ -151,43 +148,6 @@ export const serviceVariables = {
   )
     .optional()
     .describe('Where the process kills itself, for tests.'),
-};
-
-/** Settings of the API alone. */
-export const apiVariables = {
-  API_POSTGRES_CONNECTIONS: postgresConnections(0).describe(
-    'How many connections to Postgres an API process opens at most. Uploads of large files use at most half of them, and those of files up to 1 MiB a quarter.',
-  ),
-  POSTGRES_DISK_DIR: variable('an absolute path', (text) => (isAbsolute(text) ? text : null))
-    .optional()
-    .describe(
-      'A directory on the disk of Postgres, of which the API reads only the free space. Without it the API does not know when that disk is almost full.',
-    ),
-  POSTGRES_DISK_RESERVE_BYTES: wholeNumber({ min: 1, max: Number.MAX_SAFE_INTEGER })
-    .default(limits.postgres.diskReserveBytes)
-    .describe(
-      'With less free space in `POSTGRES_DISK_DIR`, new runs, sessions, messages and files are answered with 503.',
-    ),
-  TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
-    .optional()
-    .describe('The URL of the Temporal UI, for links.'),
-  HAS_MODEL_KEY: yesOrNo()
-    .default('no')
-    .describe('Whether the worker has a model key. The API never receives the key itself.'),
-  CORS_ORIGINS: variable(
-    '* or origins like https://app.example.com, separated by commas',
-    (text) => (text.trim() === '*' ? ('any' as const) : itemsOf(text, isOrigin)),
-  )
-    .default('any')
-    .describe('Origins whose pages may call the API from a browser.'),
-  TRUSTED_PROXIES: list(
-    'addresses, networks like 10.0.0.0/8, or host names, separated by commas',
-    (item) => isIP(item) !== 0 || isNetwork(item) || isHostName(item),
-  )
-    .default([])
-    .describe(
-      'Proxies whose `X-Forwarded-For` header is trusted when determining the client IP, which is used to rate-limit unknown keys.',
-    ),
 };
 
 /** Settings of the worker alone. */

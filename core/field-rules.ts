@@ -14,6 +14,11 @@ export const projectIdRule: TextRule = {
   expected: '1 to 64 letters, digits, dashes and underscores',
 };
 
+export const apiKeyRule: TextRule = {
+  pattern: /^frs_[0-9A-Za-z]{43}$/,
+  expected: '"frs_" and 43 letters and digits',
+};
+
 /** No leading dash: the agent would read it as a flag. */
 export const modelRule: TextRule = {
   pattern: /^[A-Za-z0-9][\w.:@/[\]-]{0,99}$/,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { apiKeyRule } from '../../core/field-rules.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App, Caller } from '../app-types.ts';
 import { ApiError, unauthorized } from '../errors.ts';
@@ -23,7 +24,7 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
 
   async function identify(request: FastifyRequest): Promise<Caller> {
     const secret = presentedKey(request);
-    if (secret === null || !keyPattern.test(secret)) throw unauthorized();
+    if (secret === null || !apiKeyRule.pattern.test(secret)) throw unauthorized();
     const waitSeconds = guard.retryAfterSeconds(secret, request.ip);
     if (waitSeconds === Number.POSITIVE_INFINITY) throw unauthorized();
     if (waitSeconds > 0) throw tooManyUnknownKeys(waitSeconds);
@@ -39,8 +40,6 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
     onUse(request.caller.key.keyId);
   });
 }
-
-const keyPattern = /^frs_[0-9A-Za-z]{43}$/;
 
 function needsNoKey(request: FastifyRequest): boolean {
   const { isPublic, operatorAuth } = request.routeOptions.config;

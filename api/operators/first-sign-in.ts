@@ -5,6 +5,7 @@ import type { OperatorStore } from '../../systems/postgres/accounts/operator-sto
 
 interface FirstSignIn {
   publicUrl: string;
+  firstOperator: string;
   logger: Logger;
   operators: Pick<OperatorStore, 'inviteFirst'>;
 }
@@ -27,8 +28,13 @@ export async function logFirstSignInLink(deps: FirstSignIn, signal: AbortSignal)
   }
 }
 
-async function announce({ operators, publicUrl, logger }: FirstSignIn): Promise<void> {
-  const first = await operators.inviteFirst('operator');
+async function announce({
+  operators,
+  firstOperator,
+  publicUrl,
+  logger,
+}: FirstSignIn): Promise<void> {
+  const first = await operators.inviteFirst(firstOperator);
   if (first === null) return;
   const link = signInLink(publicUrl, first.code);
   logger.warn({ link, expiresAt: first.expiresAt }, 'first_sign_in');

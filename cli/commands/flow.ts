@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { CliDeps, Stores } from '../deps.ts';
 import { CliError } from '../format-error.ts';
+import { listFlows } from '../list-flows.ts';
 import { noneAsNull, projectId, uuid } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
 import {
@@ -54,26 +54,10 @@ function list({ withStores }: CliDeps): Command {
     .option('--json', 'print JSON')
     .action((options: { project: string; json?: true }) =>
       withStores(async ({ flows }) => {
-        const all = await allFlows(flows, options.project);
+        const all = await listFlows(flows, options.project);
         printTable(all, ['flowId', 'name', 'model', 'prompt', 'version', 'updatedAt'], options);
       }),
     );
-}
-
-type Flows = Stores['flows'];
-type Flow = Awaited<ReturnType<Flows['create']>>;
-
-/** Reads all pages. */
-async function allFlows(flows: Flows, project: string): Promise<Flow[]> {
-  const all: Flow[] = [];
-  const { maxItems: limit, flowsMaxBytes: maxBytes } = limits.page;
-  for (let after: string | null = ''; after !== null; ) {
-    const from = after === '' ? {} : { after };
-    const page = await flows.listByProject(project, { limit, maxBytes, ...from });
-    all.push(...page.flows);
-    after = page.next;
-  }
-  return all;
 }
 
 function show({ withStores }: CliDeps): Command {

@@ -1,7 +1,9 @@
 // Generates the page of settings from the descriptions in the configuration's schema.
 
 import { z } from 'zod';
-import { apiVariables, serviceVariables, workerVariables } from '../../config/variables.ts';
+import { apiVariables } from '../../config/api-variables.ts';
+import { initialResourceVariables } from '../../config/initial-resources-config.ts';
+import { serviceVariables, workerVariables } from '../../config/variables.ts';
 import { composeSettings } from './compose-settings.ts';
 
 type Shape = Record<string, z.ZodType>;
@@ -9,25 +11,33 @@ type Shape = Record<string, z.ZodType>;
 interface Part {
   title: string;
   shape: Shape;
+  about?: string;
 }
+
+const firstStart = `\`flowrun migrate\`, which \`docker compose up\` runs first, creates what these name and is missing, and
+prints what it created. It changes nothing that exists.
+
+`;
 
 const parts: Part[] = [
   { title: 'API and worker', shape: serviceVariables },
   { title: 'API', shape: apiVariables },
   { title: 'Worker', shape: workerVariables },
+  { title: 'First start', shape: initialResourceVariables, about: firstStart },
 ];
 
 type Name =
   | keyof typeof serviceVariables
   | keyof typeof apiVariables
-  | keyof typeof workerVariables;
+  | keyof typeof workerVariables
+  | keyof typeof initialResourceVariables;
 
 /** The page for operators, in Markdown. */
 export function makeSettings(): string {
   const tables = parts.map(
-    ({ title, shape }) => `## ${title}
+    ({ title, shape, about = '' }) => `## ${title}
 
-| variable | purpose | value | default |
+${about}| variable | purpose | value | default |
 |---|---|---|---|
 ${Object.entries(shape)
   .map(([name, schema]) => row(name as Name, schema))

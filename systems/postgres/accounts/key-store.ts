@@ -25,6 +25,8 @@ export interface NewKey {
   createdBy: string;
   rateLimitRpm?: number;
   expiresAt?: Date;
+  /** Of the form of a generated one, which is the default. Throws if it exists. */
+  key?: string;
 }
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -72,7 +74,7 @@ const columns = `
   end as state`;
 
 async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: KeyRecord }> {
-  const key = `frs_${randomToken()}`;
+  const key = input.key ?? `frs_${randomToken()}`;
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys
        (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at)

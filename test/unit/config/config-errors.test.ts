@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { apiVariables } from '../../../config/api-variables.ts';
 import { readApiConfig, readWorkerConfig } from '../../../config/config.ts';
 import { ConfigError } from '../../../config/config-error.ts';
+import { initialResourceVariables } from '../../../config/initial-resources-config.ts';
 import { retiredSettings } from '../../../config/retired-settings.ts';
-import { apiVariables, serviceVariables, workerVariables } from '../../../config/variables.ts';
+import { serviceVariables, workerVariables } from '../../../config/variables.ts';
 import { env } from './config-env.ts';
 
 describe('an error names the invalid settings, but no value', () => {
@@ -112,7 +114,12 @@ describe('an error names the invalid settings, but no value', () => {
 });
 
 test('every retired setting names a current one', () => {
-  const current = { ...serviceVariables, ...apiVariables, ...workerVariables };
+  const current = {
+    ...serviceVariables,
+    ...apiVariables,
+    ...workerVariables,
+    ...initialResourceVariables,
+  };
   for (const [retired, instead] of Object.entries(retiredSettings)) {
     expect(Object.keys(current)).not.toContain(retired);
     expect(Object.keys(current)).toContain(instead);
@@ -120,7 +127,12 @@ test('every retired setting names a current one', () => {
 });
 
 test('every setting has a description', () => {
-  const settings = { ...serviceVariables, ...apiVariables, ...workerVariables };
+  const settings = {
+    ...serviceVariables,
+    ...apiVariables,
+    ...workerVariables,
+    ...initialResourceVariables,
+  };
   for (const [name, { description }] of Object.entries(settings))
     expect(description, name).toMatch(/^[A-Z`].*\.$/);
 });

@@ -128,7 +128,10 @@ test('prints one sign-in link over all starts of all processes', async () => {
     { write: (line) => void lines.push(line) },
   );
   const start = () =>
-    logFirstSignInLink({ operators, publicUrl, logger }, new AbortController().signal);
+    logFirstSignInLink(
+      { operators, publicUrl, logger, firstOperator: 'eva' },
+      new AbortController().signal,
+    );
   await Promise.all(Array.from({ length: 10 }, start));
   await start();
   expect(lines).toHaveLength(1);
@@ -136,7 +139,7 @@ test('prints one sign-in link over all starts of all processes', async () => {
   expect(msg).toBe('first_sign_in');
   expect(link).toMatch(/^https:\/\/runs\.example\.test\/sign-in#[0-9A-Za-z]{43}$/);
   expect(await operators.signIn(link?.split('#')[1] ?? '')).toMatchObject({
-    operator: { name: 'operator' },
+    operator: { name: 'eva' },
   });
   await own.drop();
 });

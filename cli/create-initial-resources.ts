@@ -1,0 +1,53 @@
+import type { InitialResources } from '../config/initial-resources-config.ts';
+import type { Stores } from './deps.ts';
+import { CliError } from './format-error.ts';
+import { listFlows } from './list-flows.ts';
+import type { Validators } from './validators.ts';
+
+const createdBy = 'settings';
+
+/**
+ * Creates the project, flow and key that are missing, and changes none that exists. Returns one
+ * sentence for each that was created. Safe to repeat, also by two processes at once.
+ */
+export async function createInitialResources(
+  stores: Stores,
+  { projectId, flow, apiKey }: InitialResources,
+  validators: Validators,
+): Promise<string[]> {
+  const project = validators.newProject({ projectId });
+  const fields = flow === null ? null : validators.newFlow(flow);
+  if (fields !== null) validators.flowBudget(stores.modelPrices, fields);
+  await stores.lockInitialResources();
+  const isKeyMissing = apiKey !== null && (await isNewKey(stores.keys, projectId, apiKey));
+  const created: string[] = [];
+  if ((await stores.projects.create(project)) !== null)
+    created.push(`Created the project ${projectId}.`);
+  if (fields !== null && !(await hasFlow(stores.flows, projectId, fields.name))) {
+    const { flowId } = await stores.flows.create({ ...fields, projectId });
+    created.push(`Created the flow ${fields.name}: ${flowId}.`);
+  }
+  if (apiKey !== null && isKeyMissing) {
+    const { record } = await stores.keys.create({
+      projectId,
+      name: 'INIT_API_KEY',
+      createdBy,
+      key: apiKey,
+    });
+    created.push(`Created the key ${record.keyId}.`);
+  }
+  return created;
+}
+
+async function hasFlow(flows: Stores['flows'], project: string, name: string): Promise<boolean> {
+  return (await listFlows(flows, project)).some((flow) => flow.name === name);
+}
+
+async function isNewKey(keys: Stores['keys'], projectId: string, apiKey: string): Promise<boolean> {
+  const found = await keys.findByKey(apiKey);
+  if (found === null) return true;
+  if (found.projectId === projectId) return false;
+  throw new CliError(
+    `INIT_API_KEY is a key of the project ${found.projectId}, not of ${projectId}: set another key.`,
+  );
+}
