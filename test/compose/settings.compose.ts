@@ -22,6 +22,13 @@ import {
 import { createSecureClient, type SecureClient } from './secure-client.ts';
 
 const domain = 'https://localhost';
+const knownKey = `frs_${randomBytes(32).toString('hex').slice(0, 43)}`;
+const initial = {
+  INIT_PROJECT: 'office',
+  INIT_FLOW: `'{"name": "writer", "prompt": "Write hello.md"}'`,
+  INIT_API_KEY: knownKey,
+  INIT_OPERATOR: 'ana',
+};
 const behindCaddy = { FLOWRUN_DOMAIN: 'localhost', PUBLIC_URL: domain };
 const withTls = (...args: string[]): Promise<string> => compose('--profile', 'tls', ...args);
 
@@ -30,7 +37,7 @@ let secure: SecureClient;
 
 beforeAll(async () => {
   asCloned();
-  set(behindCaddy);
+  set({ ...behindCaddy, ...initial });
   await withTls('up', '-d');
   await untilReady();
   const root = '/data/caddy/pki/authorities/local/root.crt';
@@ -60,6 +67,20 @@ async function megabytesOf(image: string): Promise<number> {
   const alone = ['run', '--rm', '--network', 'none', '--user', '0:0', '--entrypoint', 'du'];
   return Number.parseInt(await docker(...alone, image, '-sxB', '1000000', '/'), 10);
 }
+
+test('a key known beforehand runs the first flow, without a command', async () => {
+  const authorization = { authorization: `Bearer ${knownKey}` };
+  const listed = await secure.fetch('/api/v1/flows', { headers: authorization });
+  const { data: flows } = (await listed.json()) as { data: { flowId: string; name: string }[] };
+  expect(flows).toMatchObject([{ name: 'writer' }]);
+  const started = await secure.fetch(`/api/v1/flows/${flows[0]?.flowId}/runs`, {
+    method: 'POST',
+    headers: { ...authorization, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  expect(started.status).toBe(201);
+  expect(await compose('logs', 'migrate')).not.toContain(knownKey);
+});
 
 test('https answers with a certificate for the name, and http leads there', async () => {
   const answer = await secure.fetch('/healthz');
