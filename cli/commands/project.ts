@@ -90,7 +90,7 @@ function withLimits(command: Command): Command {
     .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))
     .option(
       '--storage-quota-bytes <n|none>',
-      'limit of stored files, transcripts, logs, prompts and messages',
+      'limit of stored files, transcripts, logs, prompts, messages and results',
       orNone(wholeNumber(0, limits.project.storageMaxBytes)),
     )
     .option('--json', 'print JSON');

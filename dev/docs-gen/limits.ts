@@ -61,7 +61,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     '429 `SESSION_LIMIT`',
   ],
   [
-    'Stored files, transcripts, logs, prompts and messages per project',
+    'Stored files, transcripts, logs, prompts, messages and results per project',
     `${bytes(limits.project.storageDefaultBytes)}; configurable per project`,
     '400 with `limit` and `current` for new runs, sessions, messages and files; working agents end with `disk_full`',
   ],

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { messageBytesInPostgres } from '../support/message-bytes.ts';
 import { script } from '../support/prompts.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -32,10 +33,10 @@ async function storedBytes(): Promise<number> {
 async function bytesInPostgres(): Promise<number> {
   const text = `select (select coalesce(sum(length(data)), 0) from blob_chunks)::float8
                      + (select coalesce(sum(octet_length(data)), 0) from frames)::float8
-                     + (select coalesce(sum(octet_length(prompt)), 0) from runs)::float8
-                     + (select coalesce(sum(octet_length(text)), 0) from session_messages)::float8
                        as bytes`;
-  return (await service.database.pool.query<{ bytes: number }>(text)).rows[0]?.bytes ?? 0;
+  const { rows } = await service.database.pool.query<{ bytes: number }>(text);
+  const messages = await messageBytesInPostgres(service.database.pool, service.projectId);
+  return (rows[0]?.bytes ?? 0) + messages;
 }
 
 describe('a project at its storage quota', patiently, () => {
@@ -112,6 +113,15 @@ describe('a project at its storage quota', patiently, () => {
   });
 
   it('has everything counted that its runs have stored', async () => {
+    await setQuota(null);
+    const chat = await openConversation(service);
+    await chat.say(script([{ say: 'x'.repeat(50_000) }]));
+    await endSession(service, chat);
+    const structured = { result: 'y', structured_output: { text: 'z'.repeat(50_000) } };
+    const prompt = script([{ result: structured }]);
+    const callbackUrl = 'https://receiver.invalid/';
+    const { runId } = await service.trigger({ prompt, callbackUrl });
+    await service.untilEnded(runId);
     expect(await storedBytes()).toBe(await bytesInPostgres());
     const unowned = 'select from blobs where project_id is null';
     expect((await service.database.pool.query(unowned)).rowCount).toBe(0);

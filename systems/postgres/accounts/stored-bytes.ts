@@ -6,7 +6,10 @@ interface StoredBytes {
   files: number;
   transcripts: number;
   logs: number;
-  /** Prompts of runs and messages to sessions. */
+  /**
+   * Prompts, results and webhook bodies of runs, messages with their replies, and questions with
+   * their answers.
+   */
   messages: number;
 }
 

@@ -130,8 +130,10 @@ function joinLines(values: string[]): string {
 }
 
 /**
- * Turns are added up. The structured output is kept, because a turn that the agent starts itself
- * has none. An agent may report any number, so the sum stops before its column overflows.
+ * A result replaces that of the last turn, and is counted instead of it. Only the writer of the log
+ * stores results, so no other statement replaces the same one. Turns are added up. The structured
+ * output is kept, because a turn that the agent starts itself has none. An agent may report any
+ * number, so the sum stops before its column overflows.
  */
 const appendStatement = (advance: string, beside?: string): string => `
   with advanced as (${advance} returning last_seq, db_clock() as at),
@@ -144,8 +146,14 @@ const appendStatement = (advance: string, beside?: string): string => `
   ),
   counted as (
     insert into stored_bytes_changes (project_id, kind, bytes)
-    select r.project_id, 'logs', octet_length($5) - $2::bigint + 1
-    from advanced, runs r where r.id = $1 and $2::bigint > 0
+    select r.project_id, stored.kind, stored.bytes
+    from advanced, runs r cross join lateral (values
+      ('logs', case when $2::bigint > 0 then octet_length($5) - $2::bigint + 1 end),
+      ('messages', case when $7::boolean then
+        coalesce(octet_length($8::text), 0) - coalesce(octet_length(r.result), 0)
+        + coalesce(octet_length($9::text) - coalesce(octet_length(r.structured_output), 0), 0) end)
+    ) stored(kind, bytes)
+    where r.id = $1 and stored.bytes <> 0
   ),
   run_update as (
     update runs r

@@ -42,6 +42,14 @@ const chatUpdates = `
         reply = case when ${ends} then $19::text else m.reply end
     from advanced
     where m.id in ($16::uuid, $17::uuid)
+    returning
+      case when m.id = $17::uuid and m.ended_at = advanced.at then octet_length(m.reply) end
+      as reply_bytes
+  ),
+  reply_counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'messages', m.reply_bytes
+    from message_update m, runs r where r.id = $1 and m.reply_bytes > 0
   ),
   session_update as (
     update sessions s

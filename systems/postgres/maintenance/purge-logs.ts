@@ -52,7 +52,7 @@ export async function removeMessages(db: Db, runIds: string[]): Promise<number> 
        delete from session_messages where id in (
          select id from session_messages where run_id = any($1::uuid[]) limit $2
        )
-       returning run_id, octet_length(text) as bytes
+       returning run_id, octet_length(text) + coalesce(octet_length(reply), 0) as bytes
      ),
      counted as (
        insert into stored_bytes_changes (project_id, kind, bytes)
@@ -64,6 +64,18 @@ export async function removeMessages(db: Db, runIds: string[]): Promise<number> 
   );
   return rows[0]?.deleted ?? 0;
 }
+
+/** CTEs that delete the questions of runs, with their answers. */
+export const removeQuestions = (runIds: string): string => `
+  questions as (
+    delete from interactions where run_id in (${runIds})
+    returning run_id, octet_length(input) + coalesce(octet_length(answers), 0) as bytes
+  ),
+  questions_counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'messages', -sum(q.bytes)
+    from questions q join runs r on r.id = q.run_id group by r.project_id
+  )`;
 
 /**
  * Not while another worker, whose lease has expired, is still deleting the same rows. Skips locked
@@ -77,7 +89,7 @@ async function markPurged(db: Db, runIds: string[]): Promise<number> {
          and not exists (select from session_messages m where m.run_id = r.id)
        for no key update of r skip locked
      ),
-     questions as (delete from interactions where run_id in (select id from empty))
+     ${removeQuestions('select id from empty')}
      update runs set log_purged_at = db_clock() where id in (select id from empty)`,
     [runIds],
   );

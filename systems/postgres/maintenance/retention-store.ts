@@ -4,7 +4,7 @@ import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
 import { removeBlobs } from './purge-blobs.ts';
 import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
-import { purgeLogs, removeFrames, removeMessages } from './purge-logs.ts';
+import { purgeLogs, removeFrames, removeMessages, removeQuestions } from './purge-logs.ts';
 import { purgeTogether, type Unpurged } from './purge-together.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
@@ -135,7 +135,6 @@ const runTables = [
   'session_transcripts',
   'session_messages',
   'sessions',
-  'interactions',
   'input_files',
   'run_files',
   'run_links',
@@ -149,13 +148,17 @@ function removeRuns(pool: Pool, runIds: string[]): Promise<number> {
   return inTransaction(pool, async (db) => {
     for (const table of runTables)
       await db.query(`delete from ${table} where run_id = any($1::uuid[])`, [runIds]);
+    await db.query(`with ${removeQuestions('select unnest($1::uuid[])')} select`, [runIds]);
     const { rows } = await db.query<{ deleted: number }>(
       `with deleted as (
-         delete from runs where id = any($1::uuid[]) returning project_id, prompt
+         delete from runs where id = any($1::uuid[])
+         returning project_id, octet_length(prompt) + coalesce(octet_length(result), 0)
+           + coalesce(octet_length(structured_output), 0)
+           + coalesce(octet_length(webhook_body), 0) as bytes
        ),
        counted as (
          insert into stored_bytes_changes (project_id, kind, bytes)
-         select project_id, 'messages', -sum(octet_length(prompt)) from deleted group by project_id
+         select project_id, 'messages', -sum(bytes) from deleted group by project_id
        )
        select count(*) as deleted from deleted`,
       [runIds],

@@ -154,6 +154,11 @@ async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
      unsealed as (update sessions set config_sealed = null where run_id = $1),
      counted as (
        update open_sessions set count = greatest(count - 1, 0) where project_id = $10
+     ),
+     body_counted as (
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select r.project_id, 'messages', octet_length($6::text)
+       from runs r where r.id = $1 and $6 is not null
      )
      update runs r
      set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,

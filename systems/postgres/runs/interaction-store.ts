@@ -36,10 +36,16 @@ async function record(db: Db, runId: string, events: InteractionEvent[]): Promis
   const closed = events.flatMap((event) => (event.kind === 'closed' ? [event] : []));
   if (asked.length > 0) {
     await db.query(
-      `insert into interactions (run_id, id, tool_name, input)
-       select $1, n.id, n.tool_name, n.input
-       from unnest($2::text[], $3::text[], $4::text[]) n(id, tool_name, input)
-       on conflict do nothing`,
+      `with asked as (
+         insert into interactions (run_id, id, tool_name, input)
+         select $1, n.id, n.tool_name, n.input
+         from unnest($2::text[], $3::text[], $4::text[]) n(id, tool_name, input)
+         on conflict do nothing
+         returning run_id, octet_length(input) as bytes
+       )
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select r.project_id, 'messages', sum(a.bytes)
+       from asked a join runs r on r.id = a.run_id group by r.project_id`,
       [
         runId,
         asked.map(({ interactionId }) => interactionId),
@@ -96,8 +102,13 @@ async function answer(
   { runId, interactionId, answers }: { runId: string; interactionId: string; answers: Answers },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update interactions set answers = $3, answered_at = db_clock()
-     where run_id = $1 and id = $2 and answers is null and outcome is null`,
+    `with answered as (
+       update interactions set answers = $3, answered_at = db_clock()
+       where run_id = $1 and id = $2 and answers is null and outcome is null
+       returning run_id, octet_length(answers) as bytes
+     )
+     insert into stored_bytes_changes (project_id, kind, bytes)
+     select r.project_id, 'messages', a.bytes from answered a join runs r on r.id = a.run_id`,
     [runId, interactionId, storableJson(JSON.stringify(answers))],
   );
   return rowCount === 1;

@@ -15,9 +15,10 @@ create table projects (
   created_at timestamptz not null default db_clock()
 );
 
--- What each project stores in Postgres: the data of its frames, the prompts of its runs, the
--- messages to its sessions, and the blobs that it stored before any other project did. The table
--- has no foreign keys, so these rows never wait for each other.
+-- What each project stores in Postgres: the data of its frames, the blobs that it stored before any
+-- other project did, and as `messages` the prompts, results and webhook bodies of its runs, the
+-- messages to its sessions with their replies, and the questions of its agents with their answers.
+-- The table has no foreign keys, so these rows never wait for each other.
 create table stored_bytes (
   project_id text not null,
   kind text not null check (kind in ('files', 'transcripts', 'logs', 'messages')),

@@ -47,21 +47,33 @@ export interface FailedTurn {
   isLogged: boolean;
 }
 
+/** A CTE that counts the replies of `failed` messages. */
+export const replyCounted = `
+  counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'messages', octet_length(f.reply)
+    from failed f join runs r on r.id = f.run_id
+  )`;
+
 async function failOldestMessage(
   db: Db,
   runId: string,
   { error, reason }: UndeliveredMessage,
 ): Promise<FailedTurn | null> {
   const { rows } = await db.query<FailedTurn>(
-    `update session_messages m
-     set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3,
-         delivery_attempts = m.delivery_attempts + 1
-     from sessions s
-     where s.run_id = m.run_id and m.id = (
-       select o.id from session_messages o
-       where o.run_id = $1 and o.ended_at is null order by o.position limit 1
-     )
-     returning m.id as "messageId", m.text, s.session_id as "sessionId", m.delivery_attempts > 1 as "isLogged"`,
+    `with failed as (
+       update session_messages m
+       set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3,
+           delivery_attempts = m.delivery_attempts + 1
+       from sessions s
+       where s.run_id = m.run_id and m.id = (
+         select o.id from session_messages o
+         where o.run_id = $1 and o.ended_at is null order by o.position limit 1
+       )
+       returning m.id as "messageId", m.text, m.reply, m.run_id, s.session_id as "sessionId",
+         m.delivery_attempts > 1 as "isLogged"
+     ), ${replyCounted}
+     select "messageId", text, "sessionId", "isLogged" from failed`,
     [runId, reason, error],
   );
   return rows[0] ?? null;

@@ -9,7 +9,7 @@ import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
 import type { SandboxLease } from '../log/lease.ts';
-import { type FailedTurn, failureFrames } from './fail-turn.ts';
+import { type FailedTurn, failureFrames, replyCounted } from './fail-turn.ts';
 
 export async function storeMessageFiles(
   db: Db,
@@ -107,10 +107,13 @@ export function rejectTurn(
     const lock = 'select from run_logs where run_id = $1 and lease_token = $2 for update';
     if ((await db.query(lock, [runId, token])).rowCount !== 1) return;
     const { rows } = await db.query<FailedTurn>(
-      `update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3
-       from sessions s
-       where m.id = $1 and m.ended_at is null and s.run_id = m.run_id
-       returning m.id as "messageId", m.text, s.session_id as "sessionId", true as "isLogged"`,
+      `with failed as (
+         update session_messages m set ended_at = db_clock(), exit_code = 1, reply = $2, error = $3
+         from sessions s
+         where m.id = $1 and m.ended_at is null and s.run_id = m.run_id
+         returning m.id as "messageId", m.text, m.reply, m.run_id, s.session_id as "sessionId"
+       ), ${replyCounted}
+       select "messageId", text, "sessionId", true as "isLogged" from failed`,
       [messageId, reason, 'files_refused'],
     );
     if (!rows[0]) return;

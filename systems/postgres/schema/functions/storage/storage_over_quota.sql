@@ -1,6 +1,6 @@
 -- The bytes that a project stores if its storage quota is used up; null if it is not. Content,
--- frames, prompts and messages are counted from when they are stored until they are removed from
--- Postgres.
+-- frames, prompts, messages, results, questions and webhook bodies are counted from when they are
+-- stored until they are removed from Postgres.
 create or replace function storage_over_quota(p_project_id text)
 returns table ("limit" bigint, current bigint)
 language sql stable as $$
