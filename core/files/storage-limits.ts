@@ -8,7 +8,7 @@ export const storageLimits = {
     maxBytes: 512 * miB,
     maxFiles: 20_000,
     skippedMax: 100,
-    /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long the upload of a large blob may wait. */
+    /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long a large blob may wait for its removal. */
     timeoutMs: 5 * minuteMs,
   },
   transcript: {
@@ -17,8 +17,6 @@ export const storageLimits = {
     largeSegmentBytes: 1 * miB,
   },
   blob: {
-    /** How often a writer checks whether another process still writes the same content. */
-    busyPollMs: 250,
     chunkBytes: 1 * miB,
     /** Minimum age of a blob's `created_at` before reuse refreshes it. */
     touchMs: 1 * hourMs,

@@ -1,18 +1,16 @@
-// Stores a blob in one transaction; it is readable once it is complete. Of several writers of the
-// same content one writes, and the others find it afterwards. A small blob is one statement: other
-// writers wait for it in Postgres, each with a connection. A large blob takes long: other writers
-// wait without a connection. A stored blob may belong to several projects, so no transaction has
-// its row locked between two statements. Large blobs use at most half of the pool, and small ones a
-// quarter, so that uploads leave connections to other work, and large ones do not delay small ones.
+// Stores a blob with one statement, so it is readable once it is complete, and no process holds a
+// lock while its content arrives. Of several writers of the same content one stores it, and the
+// others renew its age: they wait for the statement in Postgres, each with a connection. A stored
+// blob may belong to several projects, so no transaction has its row locked between two statements.
+// Large blobs use at most half of the pool, and small ones a quarter, so that uploads leave
+// connections to other work, and large ones do not delay small ones.
 
 import { createHash } from 'node:crypto';
 import type { QueryConfig } from 'pg';
 import { limits } from '../../../core/limits.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import { createSemaphore, type Semaphore } from '../../../lib/async/semaphore.ts';
-import { sleep } from '../../../lib/async/sleep.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
 
 export interface BlobId {
   /** Hex. */
@@ -41,7 +39,7 @@ interface Uploads {
   large: Semaphore;
   /** Bounds how many small blobs are read and stored at once. */
   small: Semaphore;
-  /** Lets only one write the same content. */
+  /** Within the process, later writers of a large content find it. */
   contentMutex: KeyedMutex;
 }
 
@@ -64,13 +62,11 @@ export function putBlob(
 }
 
 /** An existing blob gets a new age, because unreferenced blobs are collected by age. */
-const renewAge = 'update set created_at = excluded.created_at';
-
-const claimBlobSql = (ifExists: typeof renewAge | 'nothing') => `
+const claimBlobSql = `
   made as (
     insert into blobs (sha256, size, kind, project_id)
     values ($1, $2, $3, coalesce($4, (select r.project_id from runs r where r.id = $5::uuid)))
-    on conflict (sha256) do ${ifExists}
+    on conflict (sha256) do update set created_at = excluded.created_at
     returning sha256, size, kind, project_id, xmax = 0 as is_new
   ),
   counted as (
@@ -91,63 +87,57 @@ async function putSmall(db: Db, chunks: AsyncIterable<Buffer>, id: NewBlob): Pro
   check.finish();
   await db.query({
     name: 'put_blob',
-    text: `with ${claimBlobSql(renewAge)}
+    text: `with ${claimBlobSql}
       insert into blob_chunks (sha256, idx, data) select sha256, 0, $6 from made where is_new`,
     values: [...claimValues(id), Buffer.concat(parts)],
   });
 }
 
-/**
- * Waits while another process writes the same content. Afterwards its blob exists, or this one
- * writes it.
- */
+/** While the content arrives it is in a temporary table, so no lock is held. */
 async function putLarge(
   { pool, large }: Uploads,
   chunks: AsyncIterable<Buffer>,
   id: NewBlob,
 ): Promise<void> {
-  const until = performance.now() + limits.snapshot.timeoutMs;
-  while ((await large.run(() => tryPutLarge(pool, chunks, id))) === 'busy') {
-    if (performance.now() > until) throw new Error(`blob ${id.sha256} is still being written`);
-    await sleep(limits.blob.busyPollMs);
-  }
-}
-
-/** `busy`: another process writes, removes or has just stored the content. Nothing was read yet. */
-async function tryPutLarge(
-  pool: Pool,
-  chunks: AsyncIterable<Buffer>,
-  id: NewBlob,
-): Promise<'stored' | 'busy'> {
-  if (await touchBlob(pool, id)) return 'stored';
-  return inTransaction(pool, async (db) => {
-    if (!(await lockContent(db, id))) return 'busy';
-    if (!(await claimBlob(db, id))) return 'busy';
-    const check = createContentCheck(id);
-    let idx = 0;
-    for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
-      await insertChunk(db, id, { idx, data: check.add(chunk) });
-      idx += 1;
-    }
-    check.finish();
-    return 'stored';
-  });
+  if (await touchBlob(pool, id)) return;
+  await large.run(() =>
+    withStaging(pool, async (db) => {
+      const check = createContentCheck(id);
+      let idx = 0;
+      for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
+        await stageChunk(db, id, { idx, data: check.add(chunk) });
+        idx += 1;
+      }
+      check.finish();
+      await publishStaged(db, id);
+    }),
+  );
 }
 
 /**
- * False if another transaction has the lock; it is released when that one ends. Also raises this
- * transaction's timeouts to the default of `SNAPSHOT_TIMEOUT_MS`: the removal of the same blob,
- * which `claimBlob` waits for, may take long.
+ * On one connection, whose statements may take as long as the default of `SNAPSHOT_TIMEOUT_MS`: the
+ * removal of the same blob, which `publishStaged` waits for, may take long. A connection that fails
+ * is closed, and its staged chunks are deleted with it.
  */
-async function lockContent(db: Db, { sha256 }: BlobId): Promise<boolean> {
-  const text = `select pg_try_advisory_xact_lock(hashtextextended('blob ' || $1, 0)) as "isLocked",
-                       set_config('lock_timeout', $2, true), set_config('statement_timeout', $2, true)`;
-  const { rows } = await db.query<{ isLocked: boolean }>(text, [
-    sha256,
-    String(limits.snapshot.timeoutMs),
-  ]);
-  return rows[0]?.isLocked ?? false;
+async function withStaging(pool: Pool, work: (db: Db) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  let isClean = false;
+  try {
+    await client.query(openStaging);
+    await work(client);
+    await client.query(closeStaging);
+    isClean = true;
+  } finally {
+    client.release(!isClean);
+  }
 }
+
+const openStaging = `
+  set statement_timeout = ${limits.snapshot.timeoutMs};
+  set lock_timeout = ${limits.snapshot.timeoutMs};
+  create temporary table if not exists staged_chunks (like blob_chunks including storage)`;
+const closeStaging = `
+  truncate pg_temp.staged_chunks; reset statement_timeout; reset lock_timeout`;
 
 /** Gives a blob a new age. False if it is not stored, or if another transaction uses its row. */
 async function touchBlob(db: Db, { sha256 }: BlobId): Promise<boolean> {
@@ -177,22 +167,24 @@ async function* rechunk(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGene
 /** The timeout of a single query, which the types of pg lack. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
-/** False if the blob exists. Its row is not locked then. */
-async function claimBlob(db: Db, blob: NewBlob): Promise<boolean> {
-  const text = `with ${claimBlobSql('nothing')} select from made`;
-  const values = claimValues(blob);
-  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
-  const { rowCount } = await db.query(query);
-  return rowCount === 1;
-}
-
-async function insertChunk(
+async function stageChunk(
   db: Db,
   { sha256 }: BlobId,
   { idx, data }: { idx: number; data: Buffer },
 ): Promise<void> {
-  const text = 'insert into blob_chunks (sha256, idx, data) values ($1, $2, $3)';
+  const text = 'insert into pg_temp.staged_chunks (sha256, idx, data) values ($1, $2, $3)';
   await db.query(text, [Buffer.from(sha256, 'hex'), idx, data]);
+}
+
+/** If another process has stored the content since, its blob gets a new age. */
+async function publishStaged(db: Db, blob: NewBlob): Promise<void> {
+  const text = `
+    with ${claimBlobSql}
+    insert into blob_chunks (sha256, idx, data)
+    select s.sha256, s.idx, s.data from pg_temp.staged_chunks s, made where made.is_new`;
+  const values = claimValues(blob);
+  const query: QueryWithTimeout = { text, values, query_timeout: limits.snapshot.timeoutMs };
+  await db.query(query);
 }
 
 /** A file may change while it is read; the stored content always matches its id. */

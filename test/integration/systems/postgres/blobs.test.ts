@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { limits } from '../../../../core/limits.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import { withTimeout } from '../../../../lib/async/timeout.ts';
@@ -27,6 +27,18 @@ const idOf = (content: Buffer) => ({
 
 async function* inPieces(content: Buffer, bytes: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += bytes) yield content.subarray(at, at + bytes);
+}
+
+/** The rest arrives after the first chunk, once `rest` has resolved. */
+async function* gated(
+  content: Buffer,
+  rest: Promise<unknown>,
+  onWaiting: () => void = () => undefined,
+): AsyncGenerator<Buffer> {
+  yield content.subarray(0, chunk);
+  onWaiting();
+  await rest;
+  yield content.subarray(chunk);
 }
 
 async function readAll(sha256: string, range?: { start?: number; end?: number }): Promise<Buffer> {
@@ -101,43 +113,54 @@ test.each([100, 2 * chunk + 9])(
   },
 );
 
-test('a writer that waits for the same content of another process occupies no connection', async () => {
-  const small = createPool(database.url, { applicationName: 'test-small', max: 2 });
+test('a large blob is stored at once while its content still arrives at another process', async () => {
   const shared = randomBytes(2 * chunk);
+  const id = idOf(shared);
   const gate = createDeferred<true>();
-  async function* gated() {
-    yield shared.subarray(0, chunk);
-    await gate.promise;
-    yield shared.subarray(chunk);
-  }
-  const writing = blobs(second).put(gated(), idOf(shared));
+  const writing = blobs(second).put(gated(shared, gate.promise), id);
   await expect.poll(() => second.totalCount - second.idleCount).toBe(1);
-  const { put } = blobs(small);
-  const waiting = Array.from({ length: 5 }, () => put(inPieces(shared, chunk), idOf(shared)));
-  const other = randomBytes(2 * chunk);
-  const stored = withTimeout(5_000, put(inPieces(other, chunk), idOf(other))).then(
-    () => 'stored',
-    () => 'late',
-  );
-  const outcome = await stored;
+  await withTimeout(10_000, blobs().put(inPieces(shared, chunk), id));
+  expect(await rowsOf(id.sha256)).toEqual({ blobs: 1, bytes: shared.length });
   gate.resolve(true);
-  await Promise.all([writing, ...waiting]);
-  expect(outcome).toBe('stored');
-  expect(await rowsOf(idOf(shared).sha256)).toEqual({ blobs: 1, bytes: shared.length });
-  await small.end();
+  await writing;
+  expect(await rowsOf(id.sha256)).toEqual({ blobs: 1, bytes: shared.length });
+});
+
+test('a process has no transaction and no lock while the content of a large blob arrives', async () => {
+  const one = createPool(database.url, { applicationName: 'test-arriving', max: 2 });
+  onTestFinished(() => one.end());
+  const gate = createDeferred<true>();
+  const content = randomBytes(3 * chunk);
+  let readBytes = 0;
+  const writing = blobs(one).put(
+    gated(content, gate.promise, () => {
+      readBytes += chunk;
+    }),
+    idOf(content),
+  );
+  await expect.poll(() => readBytes).toBe(chunk);
+  const held = `select from pg_stat_activity a left join pg_locks l using (pid)
+    where a.application_name = 'test-arriving'
+      and (l.pid is not null or a.xact_start is not null or a.state <> 'idle')`;
+  await expect.poll(async () => (await database.pool.query(held)).rowCount).toBe(0);
+  gate.resolve(true);
+  await writing;
+  expect((await readAll(idOf(content).sha256)).equals(content)).toBe(true);
+  const left = await one.query('select from pg_temp.staged_chunks');
+  expect([left.rowCount, one.totalCount]).toEqual([0, 1]);
+  const timeouts = 'show statement_timeout; show lock_timeout';
+  const ofDefaults = await database.pool.query(timeouts);
+  expect(await one.query(timeouts)).toMatchObject(ofDefaults);
 });
 
 test('large blobs leave half of the connections to other statements', async () => {
   const small = createPool(database.url, { applicationName: 'test-small', max: 4 });
   const { put } = blobs(small);
   const gate = createDeferred<true>();
-  async function* gated(content: Buffer) {
-    yield content.subarray(0, chunk);
-    await gate.promise;
-    yield content.subarray(chunk);
-  }
   const contents = Array.from({ length: 6 }, () => randomBytes(2 * chunk));
-  const uploads = Promise.all(contents.map((content) => put(gated(content), idOf(content))));
+  const uploads = Promise.all(
+    contents.map((content) => put(gated(content, gate.promise), idOf(content))),
+  );
   await expect.poll(() => small.totalCount - small.idleCount).toBe(2);
   await Promise.all([small.query('select pg_sleep(0.2)'), small.query('select pg_sleep(0.2)')]);
   expect(small.totalCount - small.idleCount).toBe(2);
