@@ -40,9 +40,11 @@ export interface Reader {
   /** The next event follows this position. */
   position: StreamPosition;
   lastSent: { status: string | null; tree: string | null };
-  /** The last direct write; a promise while the live phase has to wait for it. */
-  unfinishedWrite: boolean | Promise<boolean>;
+  /** A write outside the phases that the next one has to wait for. */
+  pendingWrite: Promise<boolean> | null;
   isPingDue: boolean;
+  /** Nothing else is written meanwhile, so pings are written when they are due. */
+  isWaitingForMemory: boolean;
   /** The time to reconnect, if the reader needs another one than it was sent. */
   nextRetryMs: () => number | null;
   /** Set when it may need one before its next ping. */
@@ -77,8 +79,9 @@ export function createReader(options: ReaderOptions): Reader {
     // A resuming reader may have seen any of the deltas after its last frame, so all are skipped.
     position: { seq, n: isResumed ? Number.MAX_SAFE_INTEGER : 0 },
     lastSent: { status: null, tree: null },
-    unfinishedWrite: true,
+    pendingWrite: null,
     isPingDue: false,
+    isWaitingForMemory: false,
     isRetryDue: false,
     closing: null,
     notifier: createNotifier(),

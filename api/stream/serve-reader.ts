@@ -27,6 +27,7 @@ function subscribe(reader: Reader): () => void {
     if (!writeDirectly(reader)) notifier.notify();
   });
   const stopPings = reader.pings.add(() => {
+    if (reader.isWaitingForMemory) return void writeOutsidePhases(reader, ssePing);
     reader.isPingDue = true;
     notifier.notify();
   });
@@ -67,7 +68,7 @@ async function live(reader: Reader): Promise<void> {
 
 async function waitForChange(reader: Reader): Promise<void> {
   await reader.notifier.wait();
-  await reader.unfinishedWrite;
+  await reader.pendingWrite;
 }
 
 /**
@@ -82,9 +83,16 @@ function writeDirectly(reader: Reader): boolean {
     const chunk = reader.feed.ring.take(reader.position);
     if (chunk === 'overrun') return false;
     if (chunk === null) return !hasNewState(reader);
-    reader.unfinishedWrite = writeChunk(reader, chunk);
-    if (reader.unfinishedWrite !== true) return false;
+    reader.position = chunk.to;
+    if (!writeOutsidePhases(reader, chunk.bytes)) return false;
   }
+}
+
+/** False: the reader has disconnected, or its phase has to wait for the write. */
+function writeOutsidePhases(reader: Reader, bytes: Buffer): boolean {
+  const written = reader.writer.write(bytes);
+  reader.pendingWrite = typeof written === 'boolean' ? null : written;
+  return written === true;
 }
 
 function isServed({ writer, closing }: Reader): boolean {
@@ -143,8 +151,9 @@ async function writeWithin(
   bytes: number,
   read: () => Promise<Chunk | null>,
 ): Promise<number> {
-  const release = await reader.memory.reserve(reader.key.keyId, bytes);
+  const release = await reserveMemory(reader, bytes);
   try {
+    await reader.pendingWrite;
     const replayed = isServed(reader) ? await reader.memory.read(read) : null;
     if (replayed === null) return 0;
     if (replayed.bytes.length <= bytes) await writeChunk(reader, replayed);
@@ -152,6 +161,14 @@ async function writeWithin(
   } finally {
     release();
   }
+}
+
+async function reserveMemory(reader: Reader, bytes: number): Promise<() => void> {
+  if (reader.isPingDue) await writePing(reader);
+  reader.isWaitingForMemory = true;
+  const release = await reader.memory.reserve(reader.key.keyId, bytes);
+  reader.isWaitingForMemory = false;
+  return release;
 }
 
 /** Sends the run's status, unless it is the one sent last. */

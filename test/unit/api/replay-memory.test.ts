@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller } from '../../../api/app-types.ts';
 import type { ApiDeps } from '../../../api/deps.ts';
 import { noopMetrics } from '../../../api/metrics.ts';
@@ -122,6 +122,32 @@ test('readers wait for the total of all keys', async () => {
   await expect.poll(() => tails).toEqual(['a', 'b']);
   unread.destroy();
   await expect.poll(() => tails).toEqual(['a', 'b', 'c']);
+});
+
+test('a reader that waits for memory is pinged, and gets its events afterwards', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { promise: readable, resolve } = Promise.withResolvers<void>();
+  const waitMs = 4 * limits.stream.pingMs;
+  const { open, tails } = await startServer({
+    ...{ tail: 'x', readable, bounds: { ...bounds, waitMs } },
+  });
+  await open('a');
+  await expect.poll(() => tails).toEqual(['a']);
+  const waiting = await open('a');
+  let received = '';
+  waiting.setEncoding('utf8').on('data', (chunk: string) => {
+    received += chunk;
+  });
+  await expect.poll(() => received).toContain('event: status');
+  for (let pings = 1; pings <= 2; pings += 1) {
+    await vi.advanceTimersByTimeAsync(limits.stream.pingMs);
+    await expect.poll(() => received.split(': ping\n\n')).toHaveLength(1 + pings);
+  }
+  expect(received).not.toContain('event: output');
+  resolve();
+  await expect.poll(() => received).toContain('event: assistant');
+  waiting.destroy();
 });
 
 test('a reader without memory in time gets the end of its stream and may reconnect', async () => {
