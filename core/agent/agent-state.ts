@@ -20,6 +20,8 @@ export interface AgentState {
   /** The message was completed, with or without a result. */
   isDone: boolean;
   isInTurn: boolean;
+  /** The agent has started a message, and neither completed it nor reported its result. */
+  hasOpenMessage: boolean;
   /** Running background tasks; each starts a turn when it ends. */
   backgroundTasks: number;
   /** The last background task has ended, and the turn that it starts has not begun. */
@@ -34,6 +36,7 @@ export const initialAgentState: AgentState = {
   turn: null,
   isDone: false,
   isInTurn: false,
+  hasOpenMessage: false,
   backgroundTasks: 0,
   isTurnDue: false,
   questions: [],
@@ -67,7 +70,7 @@ export function reduce(state: AgentState, facts: RunFacts): StateChange {
     return unchanged(afterTaskChange(state, facts.backgroundTasks));
   }
   if (facts.accepted !== undefined) {
-    return unchanged({ ...state, isInTurn: true, isTurnDue: false });
+    return unchanged({ ...state, isInTurn: true, hasOpenMessage: true, isTurnDue: false });
   }
   if (facts.completed !== undefined) return unchanged(afterMessage(state));
   return unchanged(state);
@@ -120,7 +123,7 @@ function withDenial(state: AgentState, denial: ControlDenial): AgentState {
 }
 
 /** The end of a turn withdraws its open questions. */
-function afterResult(state: AgentState, { isError, cause }: TurnResult): StateChange {
+function afterResult(state: AgentState, { isError, cause, isUnprompted }: TurnResult): StateChange {
   const { questions } = state;
   return {
     state: {
@@ -128,6 +131,7 @@ function afterResult(state: AgentState, { isError, cause }: TurnResult): StateCh
       turn: { isError, cause },
       isDone: true,
       isInTurn: false,
+      hasOpenMessage: state.hasOpenMessage && isUnprompted,
       isTurnDue: false,
       questions: [],
       denials: [],
@@ -158,7 +162,8 @@ function afterTurnStart(state: AgentState): StateChange {
   };
 }
 
-/** No result will follow. If there was one before, an unprompted turn may be in progress. */
+/** After a result, an unprompted turn may have begun. Without a result, none will follow. */
 function afterMessage(state: AgentState): AgentState {
-  return state.isDone ? state : { ...state, isDone: true, isInTurn: false };
+  if (state.isDone && !state.hasOpenMessage) return state;
+  return { ...state, isDone: true, isInTurn: false, hasOpenMessage: false };
 }

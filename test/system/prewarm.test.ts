@@ -51,6 +51,16 @@ it('pauses again if its workflow was notified of a message that does not exist',
   await endSession(service, chat);
 });
 
+it('pauses after a later message that its agent has completed without a result', async () => {
+  const chat = await openConversation(service);
+  await chat.say(script([{ say: 'One.' }]));
+  const turn = await chat.say(script([{ say: 'Two.' }, { noResult: true }]));
+  expect(turn).toMatchObject({ exitCode: 1, texts: ['Two.'] });
+  await expect.poll(() => stateOf(chat), pollOptions).toBe('paused');
+  expect(await chat.say(script([{ say: 'Three.' }]))).toMatchObject({ exitCode: 0 });
+  await endSession(service, chat);
+});
+
 it('unpauses its sandbox on a notification, and pauses it again until the message arrives', async () => {
   const chat = await openConversation(service);
   await chat.say(script([{ say: 'One.' }]));
