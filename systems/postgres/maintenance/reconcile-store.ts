@@ -1,6 +1,7 @@
 import type { RunOutline } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunOutlineRow, selectOutlines, toOutline } from '../runs/run-row.ts';
+import { hasBackgroundWork } from '../sessions/idle-state.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
 import { pendingWebhooks, type WebhookCursor } from './pending-webhooks.ts';
 
@@ -37,7 +38,10 @@ export function createReconcileStore(pool: Pool) {
      */
     unstartedOnLeavingHosts: (times: LeavingTimes, after?: string) =>
       unstartedOnLeavingHosts(pool, times, after),
-    /** Idle sessions with a sandbox on a host that is draining, or offers them no model. */
+    /**
+     * Idle sessions without background work, with a sandbox on a host that is draining, or offers
+     * them no model.
+     */
     idleOnLeavingHosts: (after?: string) => idleOnLeavingHosts(pool, after),
     /**
      * Ended runs whose webhook was neither delivered nor dropped, or whose redelivery was not
@@ -116,9 +120,10 @@ const idleOnLeavingHosts = (db: Db, after: string | undefined): Promise<RunOutli
   selectMany(
     db,
     `join hosts h on h.id = r.host_id
+     cross join lateral (select l.agent_state::json as of) m
      where (h.draining or not offers_model(h, r.project_id))
        and r.session_id is not null and r.holds_slot and r.ended_at is null
-       and r.end_cause is null and not session_has_work(r.id)
+       and r.end_cause is null and not session_has_work(r.id) and not ${hasBackgroundWork}
      ${pageAfter('$1')}`,
     [after],
   );

@@ -1,19 +1,21 @@
+import { sandboxKey } from '../../sandbox/sandbox-key.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { throttlePerRun } from '../throttle-per-run.ts';
+import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
 
 /**
  * Puts the idle sessions of a draining host, or of one that no longer offers them a model, to
- * sleep. Their next message starts them on another host. A session that has work by then ignores
- * the request.
+ * sleep. Their next message starts them on another host. A session with background work, which
+ * would end with its sandbox, is not idle: it sleeps at its own timeout at the latest. A session
+ * that has work by the time of the request ignores it, so it gets another one after new frames.
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
-  return throttlePerRun(
-    deps,
-    (after) => reconcile.idleOnLeavingHosts(after),
-    async ({ runId, requestId, hostId, workflowId }) => {
+  return throttlePerSandbox(deps, {
+    readPage: (after) => reconcile.idleOnLeavingHosts(after),
+    keyOf: (run) => `${sandboxKey(run)}/${run.lastSeq}`,
+    async send({ runId, requestId, hostId, workflowId }) {
       await temporal.signalSleep(workflowId);
       logger.info({ runId, requestId, hostId }, 'session_drain_requested');
     },
-  );
+  });
 }

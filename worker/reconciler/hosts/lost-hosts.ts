@@ -2,7 +2,7 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachInTurn } from '../for-each-run.ts';
 import { forceEndRun } from '../runs/force-end-run.ts';
 import { stepDeadline } from '../step-deadline.ts';
-import { throttlePerRun } from '../throttle-per-run.ts';
+import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
 
 /**
  * Whether this worker may declare hosts lost. While Postgres was unavailable, no host could send a
@@ -21,14 +21,13 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   const forEachLost = forEachInTurn((after) =>
     reconcile.runsOnLostHosts(thresholds.hostLostMs, after),
   );
-  const signalSessions = throttlePerRun(
-    deps,
-    (after) => reconcile.sessionsOnLostHosts(thresholds.hostLostMs, after),
-    async ({ runId, requestId, hostId, generation, workflowId }) => {
+  const signalSessions = throttlePerSandbox(deps, {
+    readPage: (after) => reconcile.sessionsOnLostHosts(thresholds.hostLostMs, after),
+    async send({ runId, requestId, hostId, generation, workflowId }) {
       await temporal.signalHostLost(workflowId, { generation });
       logger.warn({ runId, requestId, hostId, generation }, 'session_host_loss_signalled');
     },
-  );
+  });
 
   return async () => {
     const deadline = stepDeadline(1 / 2);

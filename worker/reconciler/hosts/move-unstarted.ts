@@ -1,6 +1,6 @@
 import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { throttlePerRun } from '../throttle-per-run.ts';
+import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
 
 /**
  * Finds runs and sessions whose sandbox was not started by a host that is stopped, draining or
@@ -19,9 +19,11 @@ export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> 
     return reconcile.unstartedOnLeavingHosts(times, after);
   }
 
-  return throttlePerRun(deps, findUnstarted, async (run) => {
-    const { runId, requestId, hostId, generation, workflowId } = run;
-    await temporal.signalHostLost(workflowId, { generation, ifUnstarted: true });
-    logger.info({ runId, requestId, hostId, generation }, 'unstarted_sandbox_move_requested');
+  return throttlePerSandbox(deps, {
+    readPage: findUnstarted,
+    async send({ runId, requestId, hostId, generation, workflowId }) {
+      await temporal.signalHostLost(workflowId, { generation, ifUnstarted: true });
+      logger.info({ runId, requestId, hostId, generation }, 'unstarted_sandbox_move_requested');
+    },
   });
 }
