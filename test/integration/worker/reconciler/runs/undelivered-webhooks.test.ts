@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { limits } from '../../../../../core/limits.ts';
 import { claimNext } from '../../../../support/claim-next.ts';
 import { testSealer } from '../../../../support/database.ts';
-import { createScenario } from '../../../../support/database-records.ts';
+import { createScenario, type Scenario } from '../../../../support/database-records.ts';
 import { attemptsAge } from '../../../systems/postgres/attempts-age.ts';
 import { endedWithWebhooks } from '../../../systems/postgres/ended-with-webhooks.ts';
 import { setupReconciler } from '../setup-reconciler.ts';
@@ -58,8 +58,8 @@ describe('many pending webhooks', () => {
   });
 
   /** Their workflows make the attempts, for example because the receiver hangs. */
-  async function hanging(count: number): Promise<string[]> {
-    const ids = await endedWithWebhooks(database.pool, scenario, count);
+  async function hanging(count: number, of: Scenario = scenario): Promise<string[]> {
+    const ids = await endedWithWebhooks(database.pool, of, count);
     const { rows } = await database.pool.query<{ id: string }>(
       'select workflow_id as id from runs where id = any($1)',
       [ids],
@@ -92,6 +92,17 @@ describe('many pending webhooks', () => {
     const passes = ids.length / limits.reconciler.webhooksPerPass;
     for (let pass = 1; pass <= passes; pass += 1) await fixture.reconciler.pass();
     expect(fixture.calls).toEqual([`webhook ${runId} from 1`]);
+  });
+
+  it('of two projects delay the others of each by no more passes than they fill', async () => {
+    const other = await createScenario(database.pool, testSealer);
+    const ids = [await hanging(500), await hanging(500, other)];
+    const last = ids.map((ofProject) => ofProject.at(-1) ?? '');
+    for (const runId of last) await lostWorkflowOf(runId);
+    const passes = ids.flat().length / limits.reconciler.webhooksPerPass;
+    for (let pass = 1; pass <= passes; pass += 1) await fixture.reconciler.pass();
+    const resumed = last.map((runId) => `webhook ${runId} from 1`);
+    expect(fixture.calls.toSorted()).toEqual(resumed.toSorted());
   });
 
   it('of more projects than a pass takes delay none of the others for longer than one pass', async () => {
