@@ -34,7 +34,7 @@ export const streamLimits = {
   stream: {
     pingMs: 15 * secondMs,
     /** Pings that are due within this time are sent together. */
-    pingEarlyMs: 250,
+    pingCoalesceMs: 250,
     /** Bytes buffered per reader before backpressure applies. */
     bufferMaxBytes: 64 * kiB,
     /**

@@ -46,7 +46,7 @@ export function sandboxObserver(
 ): SandboxObserver {
   return {
     onTurnStarted: metrics.turnStarted,
-    onStartAdmitted: metrics.sandboxStartWait,
+    onPermitGranted: metrics.sandboxStartWait,
     onBatchStored: metrics.batchStored,
     onModelCall(call) {
       const name = plainModelName(call.model);

@@ -15,7 +15,7 @@ export function createPingTimer(): PingTimer {
   function callDue(): void {
     const nowMs = performance.now();
     for (const [listener, at] of dueAt) {
-      if (at > nowMs + limits.stream.pingEarlyMs) break;
+      if (at > nowMs + limits.stream.pingCoalesceMs) break;
       dueAt.delete(listener);
       dueAt.set(listener, nowMs + limits.stream.pingMs);
       listener();

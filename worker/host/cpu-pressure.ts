@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 
-export const hostCpus = () => ({ cpus: cpus().length, cpuPressure: () => readCpuPressure() });
+export const hostCpus = () => ({
+  cpus: availableParallelism(),
+  cpuPressure: () => readCpuPressure(),
+});
 
 /**
  * Percent of the last 10 s in which a task waited for a processor (`some avg10`).

@@ -29,7 +29,7 @@ export interface SandboxObserver {
   /** From storing the message to the first start of its turn. */
   onTurnStarted(waitedMs: number): void;
   /** How long the start of a sandbox waited for other starts. */
-  onStartAdmitted(waitedMs: number): void;
+  onPermitGranted(waitedMs: number): void;
   onBatchStored(batch: { frames: number; bytes: number; tookMs: number }): void;
   /** Called once per model call, when it has ended. */
   onModelCall(call: LedgerEntry): void;

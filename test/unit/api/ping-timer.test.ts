@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createPingTimer } from '../../../api/stream/ping-timer.ts';
 import { limits } from '../../../core/limits.ts';
 
-const { pingMs, pingEarlyMs } = limits.stream;
+const { pingMs, pingCoalesceMs } = limits.stream;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -30,7 +30,7 @@ test('pings each reader within the interval, and never much earlier', async () =
     for (const [n, pingedAt] of pingedAtMs.entries()) {
       const sinceLastMs = pingedAt - (pingedAtMs[n - 1] ?? at);
       expect(sinceLastMs).toBeLessThanOrEqual(pingMs);
-      expect(sinceLastMs).toBeGreaterThanOrEqual(pingMs - pingEarlyMs);
+      expect(sinceLastMs).toBeGreaterThanOrEqual(pingMs - pingCoalesceMs);
     }
   }
 });

@@ -35,7 +35,7 @@ export interface StartLimiterDeps {
    * Percent of the last seconds in which a process waited for a processor. Null if it is unknown.
    */
   cpuPressure(): number | null;
-  onStartAdmitted(waitedMs: number): void;
+  onPermitGranted(waitedMs: number): void;
   /** Aborted at shutdown. */
   closing: AbortSignal;
 }
@@ -68,7 +68,7 @@ export function createStartLimiter(deps: StartLimiterDeps): StartLimiter {
   function grant({ key, since, admitted }: WaitingStart): void {
     clearTimeout(permits.get(key));
     permits.set(key, setTimeout(release, startLimits.permitMaxMs, key).unref());
-    deps.onStartAdmitted(performance.now() - since);
+    deps.onPermitGranted(performance.now() - since);
     admitted.resolve('delayed');
   }
 

@@ -44,11 +44,13 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
   }
 }
 
+type NotStarted = Exclude<StartResult, { outcome: 'started' }>;
+
 /** Returns the outcome instead if the sandbox must not be started. */
 async function readPlan(
   { runs, hostId }: SandboxDeps,
   ref: SandboxRef,
-): Promise<SandboxPlan | Exclude<StartResult, { outcome: 'started' }>> {
+): Promise<SandboxPlan | NotStarted> {
   const plan = await runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return { outcome: 'already_ended' };
   if (plan.run.generation > ref.generation) return { outcome: 'superseded' };

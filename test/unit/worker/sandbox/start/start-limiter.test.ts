@@ -13,7 +13,7 @@ function limiter({ cpus = 2 } = {}) {
   const starts = createStartLimiter({
     cpus,
     cpuPressure: () => pressure.now,
-    onStartAdmitted: (waitedMs) => waits.push(waitedMs),
+    onPermitGranted: (waitedMs) => waits.push(waitedMs),
     closing: closing.signal,
   });
   const acquire = (key: string, isWakeUp = false): Promise<unknown> =>

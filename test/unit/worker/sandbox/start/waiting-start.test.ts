@@ -24,7 +24,7 @@ async function oneWaits() {
   let assigned = 0;
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger: pino({ enabled: false }), now: () => new Date() },
-    ...{ cpus: 1, cpuPressure: () => null, onStartAdmitted: () => undefined },
+    ...{ cpus: 1, cpuPressure: () => null, onPermitGranted: () => undefined },
     sandboxes: { watchExits: () => ({ close: () => undefined }), list: async () => [] },
     runs: {
       sandboxPlan: async (runId: string) => {
