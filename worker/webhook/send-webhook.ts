@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import { callbackUrlError } from '../../core/callback-url.ts';
 import { limits } from '../../core/limits.ts';
@@ -25,7 +25,10 @@ interface WebhookSenderOptions {
  * covers everything.
  */
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
-  const ca = options.caFile ? [...rootCertificates, readFileSync(options.caFile, 'utf8')] : null;
+  // Of all attempts: it has the parsed certificates, which take a megabyte and 10 ms.
+  const secureContext = createSecureContext(
+    options.caFile ? { ca: [...rootCertificates, readFileSync(options.caFile, 'utf8')] } : {},
+  );
   const { lookup = systemLookup, connect = buildConnector } = options;
   const allows = createAddressFilter(options.allowPrivate);
   const timeoutMs = options.attemptTimeoutMs ?? limits.webhook.attemptTimeoutMs;
@@ -40,7 +43,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
     if (found === null) return { outcome: 'failed', reason: 'timed_out' };
     if (found.outcome === 'denied') return toOutcome(found.reason);
     const connector = connect({
-      ...(ca && { ca }),
+      secureContext,
       rejectUnauthorized: true, // the environment could disable it
       timeout: timeoutMs,
       lookup: pinnedLookup(found.addresses),
