@@ -16,7 +16,10 @@ export interface ReconcilerDeps {
   hostId: string;
   jobs: JobStore;
   reconcile: ReconcileStore;
-  runs: Pick<RunStore, 'find' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'>;
+  runs: Pick<
+    RunStore,
+    'find' | 'neededOnHost' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'
+  >;
   webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;

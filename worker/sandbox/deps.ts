@@ -21,6 +21,7 @@ import type { Notifications } from '../../systems/redis/notifications.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { RunLogContext } from '../run-log-context.ts';
+import type { LeaseRenewer } from './output/lease-renewer.ts';
 import type { StartLimiter, StartLimiterDeps } from './start/start-limiter.ts';
 import type { DiskUsage } from './workspace/disk-usage.ts';
 
@@ -83,7 +84,10 @@ export interface SandboxDeps extends SandboxObserver {
   ledger: LedgerStore;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
-  frames: Pick<FrameStore, 'takeLease' | 'renewLease' | 'beginGeneration' | 'append' | 'appendOwn'>;
+  frames: Pick<
+    FrameStore,
+    'takeLease' | 'renewLease' | 'renewLeases' | 'beginGeneration' | 'append' | 'appendOwn'
+  >;
   files: Pick<FileStore, 'replaceSnapshot' | 'listSeed' | 'listRespawn'>;
   interactions: Pick<InteractionStore, 'record' | 'open'>;
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
@@ -104,10 +108,11 @@ export interface SandboxDeps extends SandboxObserver {
    */
   withFilesLock<T>(runId: string, work: () => Promise<T>): Promise<T>;
   startLimiter: StartLimiter;
+  leaseRenewer: LeaseRenewer;
 }
 
-/** The supervisor adds the lock and the limiter. */
-export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock' | 'startLimiter'> &
+/** The supervisor adds the lock, the limiter and the renewer. */
+export type SupervisorDeps = Omit<SandboxDeps, 'withFilesLock' | 'startLimiter' | 'leaseRenewer'> &
   Pick<StartLimiterDeps, 'cpus' | 'cpuPressure'>;
 
 /** The resources of a sandbox, and how much of its output this process buffers. */

@@ -7,6 +7,7 @@ import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.t
 import { untilAborted } from '../../lib/async/until-aborted.ts';
 import type { SandboxRef, StartOutcome } from '../../workflows/shared/activities.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
+import { createLeaseRenewer } from './output/lease-renewer.ts';
 import { SandboxReleased } from './ownership.ts';
 import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
 import { sandboxKey } from './sandbox-key.ts';
@@ -48,6 +49,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     ...supervisorDeps,
     withFilesLock: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
     startLimiter: createStartLimiter({ ...supervisorDeps, closing: closing.signal }),
+    leaseRenewer: createLeaseRenewer(supervisorDeps),
   };
   const files = createSandboxFiles(deps, sandboxes, mutex);
   const unstoredFiles = createUnstoredFiles(deps, files.snapshot);

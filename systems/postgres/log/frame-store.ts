@@ -1,7 +1,7 @@
 import type { Pool } from '../client/pool.ts';
 import { appendFrames, appendOwnFrames, type Batch, type OwnFrames } from './append-frames.ts';
 import { appendTurnFrames, type ChatUpdate } from './append-turn.ts';
-import { beginGeneration, renewLease, takeLease } from './lease.ts';
+import { beginGeneration, type LogLease, renewLease, renewLeases, takeLease } from './lease.ts';
 import { type FrameQuery, readFrames } from './read-frames.ts';
 import { renderedTail, type TailQuery } from './rendered-tail.ts';
 import { readProgressOfRuns, readRunProgress } from './run-progress.ts';
@@ -19,6 +19,8 @@ export function createFrameStore(pool: Pool, leasePool: Pool = pool) {
       takeLease(leasePool, { runId, owner, leaseMs }),
     renewLease: (runId: string, token: number, leaseMs: number) =>
       renewLease(leasePool, { runId, token, leaseMs }),
+    renewLeases: (leases: readonly LogLease[], leaseMs: number) =>
+      renewLeases(leasePool, { leases, leaseMs }),
     beginGeneration: (runId: string, token: number, generation: number) =>
       beginGeneration(pool, { runId, token, generation }),
     append: (batch: Batch, chat: ChatUpdate = {}) =>

@@ -89,6 +89,67 @@ export async function renewLease(
   return rows[0].isOverQuota ? 'over_quota' : 'renewed';
 }
 
+/** The lease of a run's log, with the token that proves it. */
+export interface LogLease {
+  runId: string;
+  token: number;
+}
+
+/** `busy`: not renewed, because another transaction is writing the log. */
+export type RenewalInBatch = LeaseRenewal | 'busy';
+
+/**
+ * Renews many leases in one statement, and answers in their order. A log that is being written is
+ * skipped, because one log must not delay the leases of the others.
+ */
+export async function renewLeases(
+  db: Db,
+  { leases, leaseMs }: { leases: readonly LogLease[]; leaseMs: number },
+): Promise<RenewalInBatch[]> {
+  const renewal = {
+    name: 'renew_leases',
+    text: `
+      with held as (
+        select * from unnest($1::uuid[], $2::bigint[]) with ordinality as h (run_id, token, place)
+      ), unlocked as (
+        select l.run_id from held h join run_logs l on l.run_id = h.run_id
+        where l.lease_token = h.token and not l.is_final
+        for no key update of l skip locked
+      ), renewed as (
+        update run_logs l set lease_expires_at = db_clock() + $3 * interval '1 ms'
+        from unlocked u where l.run_id = u.run_id
+        returning l.run_id, l.lease_token
+      ), over_quota as (
+        select p.id from projects p cross join lateral storage_over_quota(p.id)
+        where p.id in (select r.project_id from runs r join held h on h.run_id = r.id)
+      )
+      select l.run_id is not null as "isCurrent", n.run_id is not null as "isRenewed",
+             r.project_id in (select id from over_quota) as "isOverQuota"
+      from held h
+      left join runs r on r.id = h.run_id
+      left join run_logs l on l.run_id = h.run_id and l.lease_token = h.token and not l.is_final
+      left join renewed n on n.run_id = h.run_id and n.lease_token = h.token
+      order by h.place`,
+    values: [leases.map(({ runId }) => runId), leases.map(({ token }) => token), leaseMs],
+    query_timeout: leaseMs,
+  };
+  const { rows } = await db.query<RenewedRow>(renewal);
+  return rows.map(renewalOf);
+}
+
+interface RenewedRow {
+  /** When the statement began. */
+  isCurrent: boolean;
+  isRenewed: boolean;
+  /** Null if there is no such run. */
+  isOverQuota: boolean | null;
+}
+
+function renewalOf({ isCurrent, isRenewed, isOverQuota }: RenewedRow): RenewalInBatch {
+  if (isRenewed) return isOverQuota === true ? 'over_quota' : 'renewed';
+  return isCurrent ? 'busy' : 'lost';
+}
+
 /**
  * A new sandbox has its own spool, which is read from the start. False if the lease is lost, or if
  * a later sandbox has a slot already.

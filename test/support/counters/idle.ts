@@ -1,18 +1,14 @@
-import { limits } from '../../../core/limits.ts';
 import type { Call, CallLog } from './call-log.ts';
 import type { CountedService } from './counted-service.ts';
 import { combine, withSums } from './counters.ts';
 import { requireExpected } from './expected-counters.ts';
 import { type IdleWindow, idleMinute, idleWindow } from './idle-window.ts';
 import { countActions } from './measure.ts';
-import type { SandboxTimer } from './schedule.ts';
 import type { CountedSession } from './workloads.ts';
 
 /** Short enough for many periods in a few seconds. */
 const reconcileEveryMs = 250;
 const leaseMs = 1_500;
-const intervalOf = ({ system, everyMs }: SandboxTimer): number =>
-  system === 'worker' ? leaseMs / limits.log.leaseRenewals : everyMs;
 
 const passWithinMs = 60_000;
 const passStart = `insert into reconciler_jobs as j (name, leader, free_at) values ('runs'`;
@@ -36,7 +32,7 @@ export async function measureIdleSession(
   const none = await observePasses(log, 4);
   requireExpected('pass of the reconciler', withSums(none.named, none.commits));
   const windows = { session: paused, none, actions };
-  requireExpected('idle minute of a paused session', idleMinute(windows, intervalOf));
+  requireExpected('idle minute of a paused session', idleMinute(windows));
 }
 
 /** Observes whole passes of the reconciler. The first one may be in progress, and is left out. */

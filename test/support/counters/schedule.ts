@@ -13,6 +13,7 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
   ],
   worker: [
     'with lease as (', // the heartbeat
+    'renew_leases', // of all sandboxes of a host
     'select … from host_rpc_requests',
     'delete from host_rpc_requests',
     'select … from temporal_identity',
@@ -36,23 +37,17 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
 export const isOfService = (system: string, name: string): boolean =>
   (ofService[system] ?? []).some((beginning) => name.startsWith(beginning));
 
+/** A call to the engine. */
 export interface SandboxTimer {
-  system: 'worker' | 'docker';
-  /** The beginning of the call's name. */
   name: string;
   everyMs: number;
 }
 
 const inspection = 'GET /containers/…/json';
 
-/** Of each sandbox of an idle session. */
+/** Of each sandbox of a paused session. */
 export const sandboxTimers: readonly SandboxTimer[] = [
-  {
-    system: 'worker',
-    name: 'renew_lease',
-    everyMs: limits.log.leaseMs / limits.log.leaseRenewals,
-  },
-  { system: 'docker', name: inspection, everyMs: limits.sandbox.exitPollMs },
+  { name: inspection, everyMs: limits.sandbox.exitPollMs },
 ];
 
 /**

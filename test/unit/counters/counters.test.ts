@@ -63,17 +63,16 @@ describe('the comparison with the committed counters', () => {
 
 describe('an idle minute', () => {
   const passes = 4;
-  const renewal = 'renew_lease';
+  const passMs = 20_000;
   const inspection = 'GET /containers/…/json';
-  const intervalMs = 100;
+  const perMinute = 60_000 / limits.sandbox.exitPollMs;
 
-  /** Passes of two statements, in which both timers fire once. */
+  /** Passes of two statements, and a renewal of all leases of the host. */
   function pass(...more: Call[]): (n: number) => Call[] {
     return (n) => [
-      ...statement('lock'),
-      ...statement('select runs'),
-      ...statement(renewal, n * intervalMs),
-      docker(inspection, n * intervalMs),
+      ...statement('lock', n * passMs),
+      ...statement('select runs', n * passMs),
+      ...statement('renew_leases', n * passMs),
       ...more,
     ];
   }
@@ -81,17 +80,16 @@ describe('an idle minute', () => {
     idleWindow([...Array.from({ length: passes }, (_, n) => calls(n)).flat(), ...more], passes);
   const none = windowOf(() => [...statement('lock')]);
 
-  test('has the calls of passes and of timers at their intervals in production', () => {
-    const session = windowOf(pass());
+  test('has the calls of passes, and of timers at their intervals', () => {
+    const session = windowOf(pass(), [docker(inspection, 30_000)]);
     const passesPerMinute = 60_000 / limits.reconciler.everyMs;
-    expect(idleMinute({ session, none, actions: {} }, () => intervalMs)).toEqual({
-      commits: passesPerMinute + 12,
-      statements: passesPerMinute + 12,
-      'docker calls': 60,
+    expect(idleMinute({ session, none, actions: {} })).toEqual({
+      commits: passesPerMinute,
+      statements: passesPerMinute,
+      'docker calls': perMinute,
       'temporal actions': 0,
-      [`docker: ${inspection}`]: 60,
+      [`docker: ${inspection}`]: perMinute,
       'worker: select runs': passesPerMinute,
-      [`worker: ${renewal}`]: 12,
     });
   });
 
@@ -101,16 +99,16 @@ describe('an idle minute', () => {
     );
   });
 
-  test('rejects a timer that fires twice as often', () => {
-    const session = windowOf((n) => [...pass()(n), docker(inspection, (n + 0.5) * intervalMs)]);
-    expect(() => idleMinute({ session, none, actions: {} }, () => intervalMs)).toThrow(
-      `docker: ${inspection}: 8 calls, every 50 ms instead of every 100 ms`,
+  test('rejects a timer that fires more often than its interval permits', () => {
+    const fired = (times: number) =>
+      Array.from({ length: times }, () => docker(inspection, 60_000));
+    const minuteWith = (times: number) =>
+      idleMinute({ session: windowOf(pass(), fired(times)), none, actions: {} });
+    expect(minuteWith(1 + perMinute)).toMatchObject({ 'docker calls': perMinute });
+    const tooMany = 2 + perMinute;
+    expect(() => minuteWith(tooMany)).toThrow(
+      `docker: ${inspection}: ${tooMany} calls in 60000 ms instead of one every`,
     );
-  });
-
-  test('rejects a timer that does not fire', () => {
-    const session = windowOf(() => statement('lock'));
-    expect(() => idleMinute({ session, none, actions: {} }, () => intervalMs)).toThrow('0 calls');
   });
 });
 

@@ -1,11 +1,16 @@
 import { occupiesSlot, type Run } from '../../../core/runs/run.ts';
+import { sandboxKey } from '../../sandbox/sandbox-key.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 
-/** Removes this host's sandboxes whose run has ended or has a later sandbox. */
+/**
+ * Removes this host's sandboxes whose run has ended or has a later sandbox. One statement finds the
+ * sandboxes that are needed; only the others are looked up.
+ */
 export async function removeOrphanedSandboxes(deps: ReconcilerDeps): Promise<void> {
-  const { logger } = deps;
-  for (const { runId, generation, hostId } of await deps.listSandboxes()) {
-    if (hostId !== deps.hostId) continue;
+  const { logger, hostId } = deps;
+  const own = (await deps.listSandboxes()).filter((one) => one.hostId === hostId);
+  const needed = new Set((await deps.runs.neededOnHost(hostId)).filter(isActive).map(sandboxKey));
+  for (const { runId, generation } of own.filter((one) => !needed.has(sandboxKey(one)))) {
     const ref = { runId, generation };
     let run: Run | null = null;
     try {
@@ -18,6 +23,9 @@ export async function removeOrphanedSandboxes(deps: ReconcilerDeps): Promise<voi
     }
   }
 }
+
+const isActive = ({ hasUnstoredFiles }: { hasUnstoredFiles: boolean }): boolean =>
+  !hasUnstoredFiles;
 
 const isNeeded = (run: Run | null, generation: number): boolean =>
   run !== null && occupiesSlot(run) && run.generation === generation;

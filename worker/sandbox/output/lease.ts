@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import { type AgentState, initialAgentState } from '../../../core/agent/agent-state.ts';
-import { limits } from '../../../core/limits.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { LeaseRenewal } from '../../../systems/postgres/log/lease.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxDeps } from '../deps.ts';
+import type { LeaseRenewer } from './lease-renewer.ts';
 
 /**
- * The right to write a run's log. Every write carries the token, so the renewal timer is not needed
- * for safety. It detects early that another host has taken over, and shows others that this host is
+ * The right to write a run's log. Every write carries the token, so the renewals are not needed
+ * for safety. They detect early that another host has taken over, and show others that this host is
  * alive.
  */
 export interface RenewedLease {
@@ -23,6 +24,7 @@ export interface RenewedLease {
 
 interface LeaseDeps {
   frames: Pick<FrameStore, 'takeLease' | 'renewLease'>;
+  leaseRenewer: LeaseRenewer;
   /** The host's ID: a restarted process takes over from its predecessor at once. */
   owner: string;
   leaseMs: number;
@@ -30,16 +32,14 @@ interface LeaseDeps {
   logger: Logger;
 }
 
-const renewalsPerLease = limits.log.leaseRenewals;
-
 /** The lease with the position of this generation. Null if a later sandbox of the run exists. */
 export async function takeSandboxLease(
-  { frames, hostId, times }: SandboxDeps,
+  { frames, leaseRenewer, hostId: owner, times }: SandboxDeps,
   { ref: { runId, generation }, logger }: { ref: SandboxRef; logger: Logger },
   onLost: () => void,
 ): Promise<RenewedLease | null> {
   const { leaseMs } = times;
-  const lease = await takeLease({ frames, owner: hostId, leaseMs, logger }, runId, onLost);
+  const lease = await takeLease({ frames, leaseRenewer, owner, leaseMs, logger }, runId, onLost);
   if (lease === null || lease.position.generation === generation) return lease;
   if (!(await beginGeneration(frames, lease, { runId, generation }))) {
     lease.release();
@@ -66,7 +66,7 @@ async function beginGeneration(
 
 /** Null if another host has it, or the run has ended. */
 export async function takeLease(
-  { frames, owner, leaseMs, logger }: LeaseDeps,
+  { frames, leaseRenewer, owner, leaseMs, logger }: LeaseDeps,
   runId: string,
   onLost: () => void,
 ): Promise<RenewedLease | null> {
@@ -82,31 +82,30 @@ export async function takeLease(
       logger.warn({ err: error }, 'lease_renewal_failed');
       return 'renewed' as const;
     });
+    return accept(renewal);
+  }
+
+  function accept(renewal: LeaseRenewal): boolean {
     if (renewal === 'over_quota' && isHeld) overQuota();
     const isRenewed = renewal !== 'lost';
     if (isRenewed || !isHeld) return isRenewed;
-    stop();
+    release();
     onLost();
     return false;
   }
 
-  function stop(): void {
+  const stopRenewing = leaseRenewer.add({
+    ...{ runId, token },
+    onRenewal: accept,
+    renewAlone: confirm,
+  });
+  function release(): void {
     isHeld = false;
-    clearInterval(timer);
+    stopRenewing();
   }
 
-  /** A renewal that hangs does not block the next one. At most three are pending. */
-  let pendingRenewals = 0;
-  async function renew(): Promise<void> {
-    if (pendingRenewals >= renewalsPerLease) return;
-    pendingRenewals += 1;
-    await confirm();
-    pendingRenewals -= 1;
-  }
-
-  const timer = setInterval(() => void renew(), leaseMs / renewalsPerLease);
   const onOverQuota = (listener: () => void): void => {
     overQuota = listener;
   };
-  return { token, position, confirm, onOverQuota, release: stop };
+  return { token, position, confirm, onOverQuota, release };
 }

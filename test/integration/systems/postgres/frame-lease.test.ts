@@ -3,13 +3,20 @@ import { describe, expect, test } from 'vitest';
 import { initialAgentState } from '../../../../core/agent/agent-state.ts';
 import { chat, useFrameLog } from './use-frame-log.ts';
 
-const { database, run, frames, runs, lease, batch } = useFrameLog();
+const { database, run, frames, runs, lease, leased, batch } = useFrameLog();
 
 describe('the lease', () => {
   const expire = () =>
     database.pool.query('update run_logs set lease_expires_at = db_clock() where run_id = $1', [
       run.runId,
     ]);
+
+  const setQuota = (bytes: number | null) =>
+    database.pool.query(
+      `update projects p set storage_quota_bytes = $2
+       from runs r where r.id = $1 and p.id = r.project_id`,
+      [run.runId, bytes],
+    );
 
   test('belongs to one owner until it expires, and starts at the end of the log', async () => {
     const first = await frames().takeLease(run.runId, 'one', 60_000);
@@ -62,6 +69,40 @@ describe('the lease', () => {
       holding.release();
     }
     expect(await frames().renewLease(run.runId, token, 60_000)).toBe('renewed');
+  });
+
+  test('is renewed with others in one statement, and each has its own answer', async () => {
+    const { token } = await lease();
+    const [taken, ended] = [await leased(), await leased()];
+    await frames().takeLease(taken.runId, 'host', 60_000);
+    await database.pool.query('update run_logs set is_final = true where run_id = $1', [
+      ended.runId,
+    ]);
+    const unknown = { runId: randomUUID(), token: 1 };
+    const held = [taken, { runId: run.runId, token }, ended, unknown];
+    await expire();
+    expect(await frames().renewLeases(held, 60_000)).toEqual(['lost', 'renewed', 'lost', 'lost']);
+    expect(await frames().takeLease(run.runId, 'two', 60_000)).toBeNull();
+    await setQuota(0);
+    expect(await frames().renewLeases(held.slice(0, 2), 60_000)).toEqual(['lost', 'over_quota']);
+    await setQuota(null);
+    expect(await frames().renewLeases([], 60_000)).toEqual([]);
+  });
+
+  test('is left out while its log is being written, and the others are renewed at once', async () => {
+    const { token } = await lease();
+    const other = await leased();
+    const holding = await database.pool.connect();
+    try {
+      await holding.query('begin');
+      await holding.query('select from run_logs where run_id = $1 for update', [run.runId]);
+      const held = [{ runId: run.runId, token }, other];
+      expect(await frames().renewLeases(held, 60_000)).toEqual(['busy', 'renewed']);
+    } finally {
+      await holding.query('rollback');
+      holding.release();
+    }
+    expect(await frames().renewLeases([{ runId: run.runId, token }], 60_000)).toEqual(['renewed']);
   });
 
   test('cannot be taken for an unknown run', async () => {

@@ -1,8 +1,13 @@
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
-import type { LeaseRenewal } from '../../../../../systems/postgres/log/lease.ts';
+import type {
+  LeaseRenewal,
+  LogLease,
+  RenewalInBatch,
+} from '../../../../../systems/postgres/log/lease.ts';
 import { takeLease } from '../../../../../worker/sandbox/output/lease.ts';
+import { createLeaseRenewer } from '../../../../../worker/sandbox/output/lease-renewer.ts';
 
 const leaseMs = 15_000;
 const logger = pino({ enabled: false });
@@ -13,24 +18,94 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers());
 });
 
-test('a lease is renewed on other connections while some hang, with at most three pending renewals', async () => {
+type Renew = (leases: readonly LogLease[]) => Promise<RenewalInBatch[]>;
+
+/** Leases of one host, with functions that replace their renewals in Postgres. */
+async function hold(
+  runIds: string[],
+  renewAll: Renew,
+  renewOne: () => Promise<LeaseRenewal> = async () => 'renewed',
+) {
+  const [batches, renewals] = [vi.fn(renewAll), vi.fn(renewOne)];
+  const frames = { takeLease: async () => taken, renewLease: renewals, renewLeases: batches };
+  const leaseRenewer = createLeaseRenewer({ frames, times: { leaseMs }, logger });
+  const lost: string[] = [];
+  const deps = { frames, leaseRenewer, owner: 'h', leaseMs, logger };
+  const leases = await Promise.all(
+    runIds.map(async (runId) => {
+      const lease = await takeLease(deps, runId, () => lost.push(runId));
+      if (lease === null) throw new Error('it was not acquired');
+      return lease;
+    }),
+  );
+  const releaseAll = (): void => {
+    for (const lease of leases) lease.release();
+  };
+  return { leases, batches, renewals, lost, releaseAll };
+}
+
+/** One lease, whose renewals all have this answer. */
+async function holdOne(renew: () => Promise<LeaseRenewal>) {
+  const held = await hold(['run-1'], async () => [await renew()], renew);
+  const [lease] = held.leases;
+  if (lease === undefined) throw new Error('it was not acquired');
+  return { ...held, lease };
+}
+
+test('one statement per interval renews all leases of a host', async () => {
+  const runIds = Array.from({ length: 50 }, (_, index) => `run-${index}`);
+  const { batches, renewals, lost, releaseAll } = await hold(runIds, async (leases) =>
+    leases.map(() => 'renewed'),
+  );
+  await vi.advanceTimersByTimeAsync(2 * leaseMs);
+  expect(batches).toHaveBeenCalledTimes(6);
+  expect(batches.mock.lastCall?.[0]).toEqual(runIds.map((runId) => ({ runId, token: 1 })));
+  expect(renewals).not.toHaveBeenCalled();
+  expect(lost).toEqual([]);
+  releaseAll();
+});
+
+test('a lease that is lost among many is reported to its sandbox alone', async () => {
+  const { leases, batches, lost, releaseAll } = await hold(['a', 'b', 'c'], async (held) =>
+    held.map(({ runId }) => (runId === 'b' ? 'lost' : 'renewed')),
+  );
+  await vi.advanceTimersByTimeAsync(leaseMs);
+  expect(lost).toEqual(['b']);
+  expect(await Promise.all(leases.map((lease) => lease.confirm()))).toEqual([true, false, true]);
+  const renewed = batches.mock.calls.map(([held]) => held.map(({ runId }) => runId).join());
+  expect(renewed).toEqual(['a,b,c', 'a,c', 'a,c']);
+  releaseAll();
+});
+
+test('a lease whose log is being written is renewed alone, and not twice at a time', async () => {
+  const answers: ((renewal: LeaseRenewal) => void)[] = [];
+  const answer = () => new Promise<LeaseRenewal>((resolve) => answers.push(resolve));
+  const busy: Renew = async (held) => held.map(({ runId }) => (runId === 'a' ? 'busy' : 'renewed'));
+  const { renewals, lost, releaseAll } = await hold(['a', 'b'], busy, answer);
+  await vi.advanceTimersByTimeAsync(leaseMs);
+  expect(renewals.mock.calls).toEqual([['a', 1, leaseMs]]);
+  answers[0]?.('renewed');
+  await vi.advanceTimersByTimeAsync(leaseMs / 3);
+  expect(renewals).toHaveBeenCalledTimes(2);
+  answers[1]?.('lost');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(lost).toEqual(['a']);
+  releaseAll();
+});
+
+test('leases are renewed on other connections while some hang, with at most three pending renewals', async () => {
   const hanging: (() => void)[] = [];
   let answered = 0;
   let isHung = true;
-  const frames = {
-    takeLease: async () => taken,
-    renewLease: () => {
-      if (isHung) {
-        return new Promise<LeaseRenewal>((_, reject) => {
-          hanging.push(() => reject(new Error('gave up')));
-        });
-      }
-      answered += 1;
-      return Promise.resolve('renewed' as const);
-    },
-  };
-  const lost = vi.fn();
-  const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
+  const { lost, releaseAll } = await hold(['run-1'], () => {
+    if (isHung) {
+      return new Promise((_, reject) => {
+        hanging.push(() => reject(new Error('gave up')));
+      });
+    }
+    answered += 1;
+    return Promise.resolve(['renewed']);
+  });
   await vi.advanceTimersByTimeAsync(leaseMs);
   expect(hanging).toHaveLength(3);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
@@ -39,60 +114,66 @@ test('a lease is renewed on other connections while some hang, with at most thre
   hanging[0]?.();
   await vi.advanceTimersByTimeAsync(leaseMs);
   expect(answered).toBe(3);
-  expect(lost).not.toHaveBeenCalled();
-  lease?.release();
+  expect(lost).toEqual([]);
+  releaseAll();
 });
 
-/** A lease, with a function that replaces its renewal in Postgres. */
-async function heldLease(renewLease: () => Promise<LeaseRenewal>) {
-  const renewals = vi.fn(renewLease);
-  const frames = { takeLease: async () => taken, renewLease: renewals };
-  const lost = vi.fn();
-  const lease = await takeLease({ frames, owner: 'h', leaseMs, logger }, 'run-1', lost);
-  if (lease === null) throw new Error('it was not acquired');
-  return { lease, renewals, lost };
-}
-
 test('a lost lease is never confirmed again, and its loss is reported once', async () => {
-  const { lease, renewals, lost } = await heldLease(async () => 'lost');
+  const { lease, renewals, batches, lost } = await holdOne(async () => 'lost');
   expect(await Promise.all([lease.confirm(), lease.confirm()])).toEqual([false, false]);
   renewals.mockResolvedValue('renewed');
   expect(await lease.confirm()).toBe(false);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
   expect(renewals).toHaveBeenCalledTimes(2);
-  expect(lost).toHaveBeenCalledTimes(1);
+  expect(batches).not.toHaveBeenCalled();
+  expect(lost).toHaveLength(1);
 });
 
 test('a released lease is neither confirmed nor renewed, and leaves no timer', async () => {
-  const { lease, renewals, lost } = await heldLease(async () => 'renewed');
+  const { lease, renewals, lost } = await holdOne(async () => 'renewed');
   expect(await lease.confirm()).toBe(true);
   lease.release();
   expect(await lease.confirm()).toBe(false);
   expect(renewals).toHaveBeenCalledTimes(1);
-  expect(lost).not.toHaveBeenCalled();
+  expect(lost).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a lease is kept while Postgres is unavailable', async () => {
-  const { lease, lost } = await heldLease(() =>
-    Promise.reject(new Error('Postgres is unavailable')),
+test('a lease that is released during a renewal is not reported as lost', async () => {
+  let answer: (renewals: RenewalInBatch[]) => void = () => undefined;
+  const { lost, releaseAll } = await hold(
+    ['a', 'b'],
+    () => new Promise((resolve) => (answer = resolve)),
   );
-  expect(await lease.confirm()).toBe(true);
+  await vi.advanceTimersByTimeAsync(leaseMs / 3);
+  releaseAll();
+  answer(['lost', 'lost']);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(lost).toEqual([]);
+});
+
+test('all leases are kept while Postgres is unavailable', async () => {
+  const unavailable = () => Promise.reject(new Error('Postgres is unavailable'));
+  const { leases, lost, releaseAll } = await hold(['a', 'b'], unavailable, unavailable);
+  const confirmAll = () => Promise.all(leases.map((lease) => lease.confirm()));
+  expect(await confirmAll()).toEqual([true, true]);
   await vi.advanceTimersByTimeAsync(10 * leaseMs);
-  expect(await lease.confirm()).toBe(true);
-  expect(lost).not.toHaveBeenCalled();
-  lease.release();
+  expect(await confirmAll()).toEqual([true, true]);
+  expect(lost).toEqual([]);
+  releaseAll();
 });
 
 test('a renewal that finds the storage quota used up is reported, and the lease is still held', async () => {
-  const { lease, lost, renewals } = await heldLease(async () => 'over_quota');
+  const { lease, lost, renewals } = await holdOne(async () => 'over_quota');
   const overQuota = vi.fn();
   lease.onOverQuota(overQuota);
   expect(await lease.confirm()).toBe(true);
   expect(overQuota).toHaveBeenCalledOnce();
+  await vi.advanceTimersByTimeAsync(leaseMs / 3);
+  expect(overQuota).toHaveBeenCalledTimes(2);
   renewals.mockResolvedValue('renewed');
   expect(await lease.confirm()).toBe(true);
-  expect(overQuota).toHaveBeenCalledOnce();
-  expect(lost).not.toHaveBeenCalled();
+  expect(overQuota).toHaveBeenCalledTimes(2);
+  expect(lost).toEqual([]);
   lease.release();
 });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { initialAgentState } from '../../../../../core/agent/agent-state.ts';
@@ -14,7 +13,7 @@ import { createSupervisor } from '../../../../../worker/sandbox/supervisor.ts';
 
 const logger = pino({ enabled: false });
 const ref = { runId: randomUUID(), generation: 2 };
-const leaseMs = 30;
+const leaseMs = 15_000;
 
 test('no sandbox is adopted or started after the supervisor was closed', async () => {
   const adopted: string[] = [];
@@ -51,10 +50,12 @@ test.each([
     ...{ hostId: 'host-1', dataDir, logger, times: { leaseMs }, now: () => new Date() },
     projectQuotas: { assign: async () => undefined },
     egress: { listen: async () => ({ close: async () => void calls.push('socket closed') }) },
-    frames: {
-      takeLease: async () => ({ token: 1, ...position }),
-      renewLease: async () => (calls.push('renewed') > 0 ? 'renewed' : 'lost'),
-      beginGeneration,
+    frames: { takeLease: async () => ({ token: 1, ...position }), beginGeneration },
+    leaseRenewer: {
+      add: () => {
+        calls.push('renewed');
+        return () => void calls.push('no longer renewed');
+      },
     },
   };
   const plan = {
@@ -69,6 +70,5 @@ test.each([
   const opening = attach(deps as unknown as SandboxDeps, ref, plan as unknown as SandboxPlan);
   const opened = await opening.catch((error: Error) => error.message);
   expect([null, 'Postgres is unavailable']).toContain(opened);
-  await sleep(2 * leaseMs);
-  expect(calls).toEqual(['socket closed']);
+  expect(calls).toEqual(['renewed', 'no longer renewed', 'socket closed']);
 });

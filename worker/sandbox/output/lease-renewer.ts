@@ -1,0 +1,75 @@
+// Renews the leases of all sandboxes of a host by one statement at each interval, so that an idle
+// sandbox causes no statement. Every lease has its own answer: a lost one releases its sandbox and
+// no other. A statement that fails loses no lease, because it says nothing about any of them.
+
+import type { Logger } from 'pino';
+import { limits } from '../../../core/limits.ts';
+import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
+import type { LeaseRenewal, LogLease } from '../../../systems/postgres/log/lease.ts';
+
+export interface LeaseRenewer {
+  /** The lease is renewed until the returned function is called. */
+  add(lease: RenewableLease): () => void;
+}
+
+interface RenewableLease extends LogLease {
+  onRenewal(renewal: LeaseRenewal): void;
+  /** Renews it alone, and waits while another transaction writes the log. Never rejects. */
+  renewAlone(): Promise<unknown>;
+}
+
+interface RenewerDeps {
+  frames: Pick<FrameStore, 'renewLeases'>;
+  times: { leaseMs: number };
+  logger: Logger;
+}
+
+const renewalsPerLease = limits.log.leaseRenewals;
+
+export function createLeaseRenewer(deps: RenewerDeps): LeaseRenewer {
+  const { frames, logger } = deps;
+  const held = new Set<RenewableLease>();
+  const alone = new Set<RenewableLease>();
+  let timer: NodeJS.Timeout | null = null;
+  /** A renewal that hangs does not block the next one. At most three are pending. */
+  let pendingRenewals = 0;
+
+  async function renewAll(): Promise<void> {
+    if (pendingRenewals >= renewalsPerLease) return;
+    pendingRenewals += 1;
+    const leases = [...held];
+    try {
+      const refs = leases.map(({ runId, token }) => ({ runId, token }));
+      const renewals = await frames.renewLeases(refs, deps.times.leaseMs);
+      for (const [index, lease] of leases.entries()) {
+        const renewal = renewals[index] ?? 'busy';
+        if (renewal === 'busy') void renewAlone(lease);
+        else lease.onRenewal(renewal);
+      }
+    } catch (err) {
+      logger.warn({ err, leases: leases.length }, 'lease_renewal_failed');
+    } finally {
+      pendingRenewals -= 1;
+    }
+  }
+
+  async function renewAlone(lease: RenewableLease): Promise<void> {
+    if (alone.has(lease)) return;
+    alone.add(lease);
+    await lease.renewAlone();
+    alone.delete(lease);
+  }
+
+  return {
+    add(lease) {
+      held.add(lease);
+      timer ??= setInterval(() => void renewAll(), deps.times.leaseMs / renewalsPerLease);
+      return () => {
+        held.delete(lease);
+        if (held.size > 0 || timer === null) return;
+        clearInterval(timer);
+        timer = null;
+      };
+    },
+  };
+}
