@@ -7,7 +7,7 @@ import { createPauses, unpauseIfGvisor } from './container/pause.ts';
 import { remove } from './container/remove.ts';
 import type { SandboxSpec } from './container/sandbox-spec.ts';
 import { transition } from './container/transition.ts';
-import { type ExitHint, type Watch, watchExits } from './container/watch-exits.ts';
+import { type ExitObserver, type Watch, watchExits } from './container/watch-exits.ts';
 import { DockerError } from './docker-error.ts';
 import type { Engine } from './engine.ts';
 
@@ -27,7 +27,7 @@ export interface Sandboxes {
   /** Running or not, with its volumes. */
   remove(containerId: string): Promise<void>;
   list(): Promise<ListedSandbox[]>;
-  watchExits(onExit: (hint: ExitHint) => void): Watch;
+  watchExits(observer: ExitObserver): Watch;
 }
 
 export function createSandboxes(deps: CreateDeps): Sandboxes {
@@ -43,7 +43,7 @@ export function createSandboxes(deps: CreateDeps): Sandboxes {
     signal: (id, name) => signal(engine, id, name),
     remove: (id) => remove(engine, id).then(() => forget(id)),
     list: () => list(engine),
-    watchExits: (onExit) => watchExits(engine, onExit),
+    watchExits: (observer) => watchExits(engine, observer),
   };
 }
 

@@ -6,6 +6,7 @@ import type { InteractionAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
 import type { RenewedLease } from './output/lease.ts';
 import type { SpoolFile } from './output/spool-file.ts';
+import type { PauseState } from './pause-state.ts';
 import type { SandboxFolders } from './sandbox-paths.ts';
 import type { SessionTurnTracker } from './session/session-turn-tracker.ts';
 import type { ControlSocket } from './start/control-socket.ts';
@@ -35,6 +36,7 @@ export interface PreparedSandbox {
 /** Everything that belongs to one sandbox while this process supervises it. */
 export interface SandboxContext extends PreparedSandbox {
   exit: ExitWatch;
+  pause: PauseState;
 }
 
 /** The parts that only the sandbox of a session has. */

@@ -15,8 +15,9 @@ import { pollAnswers } from './input/interaction-answers.ts';
 import type { TurnTracker } from './input/turn-tracker.ts';
 import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
+import { createPauseState, type PauseState } from './pause-state.ts';
 import { createSessionController, type SessionController } from './session/session-controller.ts';
-import { missingExit, watchExit } from './stop/exit-watch.ts';
+import { type ExitWatch, missingExit, watchExit } from './stop/exit-watch.ts';
 import { closeAfterResult, finishRun } from './stop/finish-run.ts';
 import { createGracefulStop, type GracefulStop, type StopTarget } from './stop/graceful-stop.ts';
 import { createWatchdog, type Watchdog, watchForStall } from './stop/watchdog.ts';
@@ -36,6 +37,8 @@ export interface SupervisedSandbox {
   isLive(): boolean;
   isReleased(): boolean;
   hintExit(): void;
+  /** The host has written files to its working directory. */
+  noteFilesWritten(): void;
   stop(graceMs: number): Promise<void>;
   /** Null for a plain run. */
   session: SessionController | null;
@@ -59,7 +62,8 @@ interface SandboxDisk {
 }
 
 export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): SupervisedSandbox {
-  const context = { ...prepared, exit: watchContainer(deps, prepared) };
+  const pause = createPauseState();
+  const context = { ...prepared, pause, exit: watchContainer(deps, prepared, pause) };
   const { ref, logger, session, lease, exit } = context;
   const ownership = createOwnership(logger);
   const gracefulStop = gracefulStopFor(deps, context);
@@ -98,6 +102,7 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
     isLive: () => !ownership.signal.aborted,
     isReleased: ownership.isReleased,
     hintExit: exit.hint,
+    noteFilesWritten: pause.noteChange,
     stop,
     session: controller,
     deliverAnswers: context.answers.deliver,
@@ -109,8 +114,13 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   };
 }
 
-function watchContainer({ sandboxes }: SandboxDeps, { containerId, logger }: PreparedSandbox) {
-  return containerId === null ? missingExit : watchExit({ sandboxes, logger }, containerId);
+function watchContainer(
+  { sandboxes }: SandboxDeps,
+  { containerId, logger }: PreparedSandbox,
+  pause: PauseState,
+): ExitWatch {
+  if (containerId === null) return missingExit;
+  return watchExit({ sandboxes, logger }, { containerId, pause });
 }
 
 interface Supervision extends Watchdog {
@@ -165,7 +175,7 @@ const sessionWork = ({ turns }: SessionContext): StopTarget['work'] => ({
 
 function watchLimits(
   deps: SandboxDeps,
-  { turns, folders, session, exit }: SandboxContext,
+  { turns, folders, session, exit, pause }: SandboxContext,
   { output, ownership, terminateFor }: Supervision,
 ): SandboxDisk {
   const { signal } = ownership;
@@ -179,7 +189,7 @@ function watchLimits(
   let last: DiskUsage = { bytes: 0, inodes: 0 };
   const onUsage = (usage: DiskUsage): void => void (last = usage);
   const quotaUsage = () => deps.projectQuotas.usage(folders);
-  const watched = { paths, bounds, quotaUsage, signal };
+  const watched = { paths, bounds, quotaUsage, pause, signal };
   void watchDiskUsage(watched, { onUsage, onViolation: terminateFor });
   let isEnding = false;
   return {

@@ -56,7 +56,12 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const state = { deps, sandboxes, mutex, files, unstoredFiles, closing: closing.signal };
   const live = () => sandboxes.all().filter((one) => one.isLive() && !one.disk.isEnding());
   const disk = watchFreeSpace(deps, live, closing.signal);
-  const exits = deps.sandboxes.watchExits(({ runId }) => sandboxes.findByRun(runId)?.hintExit());
+  const exits = deps.sandboxes.watchExits({
+    onExit: ({ runId }) => sandboxes.findByRun(runId)?.hintExit(),
+    onReconnect() {
+      for (const sandbox of sandboxes.all()) sandbox.hintExit();
+    },
+  });
   return {
     start: (ref) => start(state, ref),
     follow: (ref, signal) => follow(state, ref, signal),

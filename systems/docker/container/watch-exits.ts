@@ -1,5 +1,6 @@
 // The engine's events, as a hint to inspect a container sooner. They are lost while the connection
-// is down, so nothing may depend on them. Reconnects until closed.
+// is down, so nothing may depend on them. Reconnects until closed, and reports that, because a
+// container may have exited meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '../engine.ts';
@@ -10,26 +11,33 @@ export interface ExitHint {
   runId: string;
 }
 
+export interface ExitObserver {
+  onExit(hint: ExitHint): void;
+  onReconnect(): void;
+}
+
 export interface Watch {
   close(): void;
 }
 
 const reconnectMs = 1_000;
 
-export function watchExits(engine: Engine, onExit: (hint: ExitHint) => void): Watch {
+export function watchExits(engine: Engine, observer: ExitObserver): Watch {
   const closed = new AbortController();
-  void watchUntil(closed.signal, engine, onExit);
+  void watchUntil(closed.signal, engine, observer);
   return { close: () => closed.abort() };
 }
 
 async function watchUntil(
   closed: AbortSignal,
   engine: Engine,
-  onExit: (hint: ExitHint) => void,
+  { onExit, onReconnect }: ExitObserver,
 ): Promise<void> {
+  let onConnect = (): void => undefined;
   while (!closed.aborted) {
-    const lost = readEvents(closed, engine, onExit);
+    const lost = readEvents(closed, engine, { onExit, onConnect });
     await lost.catch(() => {}); // reconnects below
+    onConnect = onReconnect;
     await sleep(reconnectMs, null, { signal: closed }).catch(() => {});
   }
 }
@@ -37,11 +45,12 @@ async function watchUntil(
 async function readEvents(
   closed: AbortSignal,
   { docker, instance }: Engine,
-  onExit: (hint: ExitHint) => void,
+  { onExit, onConnect }: { onExit(hint: ExitHint): void; onConnect(): void },
 ): Promise<void> {
   const filters = { event: ['die'], label: [`${labelNames.instance}=${instance}`] };
   const options = { filters, abortSignal: closed };
   const stream = await docker.getEvents(options);
+  onConnect();
   stream.setEncoding('utf8');
   let rest = '';
   for await (const text of stream) {

@@ -47,7 +47,7 @@ const inspection = 'GET /containers/…/json';
 
 /** Of each sandbox of a paused session. */
 export const sandboxTimers: readonly SandboxTimer[] = [
-  { name: inspection, everyMs: limits.sandbox.exitPollMs },
+  { name: inspection, everyMs: limits.sandbox.pausedPollMs },
 ];
 
 /**

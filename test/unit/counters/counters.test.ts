@@ -65,7 +65,7 @@ describe('an idle minute', () => {
   const passes = 4;
   const passMs = 20_000;
   const inspection = 'GET /containers/…/json';
-  const perMinute = 60_000 / limits.sandbox.exitPollMs;
+  const perMinute = 60_000 / limits.sandbox.pausedPollMs;
 
   /** Passes of two statements, and a renewal of all leases of the host. */
   function pass(...more: Call[]): (n: number) => Call[] {

@@ -4,10 +4,10 @@ import { createNotifier } from '../../../lib/async/notifier.ts';
 /**
  * Waits for a file to change. Not every file system reports changes, so every wait has a timeout.
  */
-interface FileWatcher {
+export interface FileWatcher {
   notify(): void;
   /** Also returns at once if the file changed since the last wait. */
-  waitForChange(timeoutMs: number, signal: AbortSignal): Promise<void>;
+  waitForChange(timeoutMs: number, ...signals: AbortSignal[]): Promise<void>;
   close(): void;
 }
 

@@ -24,14 +24,14 @@ export function startOutput(
   const onFirstOutput = once(() => endBootPhase(deps, context, ownership.signal));
   const releasePermit = (): void => deps.startLimiter.release(sandboxKey(ref));
   ownership.signal.addEventListener('abort', releasePermit, { once: true });
-  const tree = watchFileTree(folders.workspace, (json) =>
-    deps.frameStream.publishFileTree(ref.runId, json),
-  );
+  const publish = (json: string) => deps.frameStream.publishFileTree(ref.runId, json);
+  const tree = watchFileTree(folders.workspace, { pause: context.pause, publish });
   const tail = startTail({
     ...ref,
     token: context.lease.token,
     position: context.lease.position,
     spool: context.spool,
+    pause: context.pause,
     chat: session?.reader ?? null,
     bounds: { ...bounds, lines, bytes },
     withDeltas: run.partialMessages,

@@ -10,13 +10,15 @@ import type { AgentState } from '../../../core/agent/agent-state.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import type { ChatReader } from '../../../core/frames/chat-frames.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
+import { limits } from '../../../core/limits.ts';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Appended, Batch } from '../../../systems/postgres/log/append-frames.ts';
 import type { ChatUpdate } from '../../../systems/postgres/log/append-turn.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../../../systems/postgres/runs/interaction-store.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
-import { createFileWatcher } from './file-watcher.ts';
+import type { PauseState } from '../pause-state.ts';
+import { createFileWatcher, type FileWatcher } from './file-watcher.ts';
 import type { SpoolFile } from './spool-file.ts';
 import {
   createSpoolReader,
@@ -46,6 +48,7 @@ export interface TailDeps {
   frameStream: Pick<FrameStream, 'publish'>;
   onStored(stored: { frames: number; agentState: AgentState; facts: RunFacts }): void;
   spool: SpoolFile;
+  pause: Pick<PauseState, 'pauseEnd'>;
   /** Reads the conversation of a session's agent. Absent for a plain run. */
   chat?: ChatReader | null;
   bounds: ReaderBounds & { spoolBytes: number; unreadableMs: number };
@@ -85,6 +88,7 @@ export function startTail(deps: TailDeps): SpoolTail {
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       const isLast = finishing;
+      const pauseEnd = deps.pause.pauseEnd();
       const batch = await readWithRetry(() => reader.nextBatch(), reading);
       const check = { readOffset: reader.offset(), force: isLast };
       const fault = await readWithRetry(() => findFault(check), reading);
@@ -96,7 +100,7 @@ export function startTail(deps: TailDeps): SpoolTail {
         return await storeLast();
       } else {
         quietSince ??= performance.now();
-        await fileWatcher.waitForChange(pollMs, stopping.signal);
+        await waitForOutput(fileWatcher, pauseEnd, stopping.signal);
       }
     }
   }
@@ -124,6 +128,16 @@ export function startTail(deps: TailDeps): SpoolTail {
     stop: () => stopping.abort(),
     quietSince: () => quietSince,
   };
+}
+
+/** A paused agent writes nothing, and its output before the pause has been read. */
+function waitForOutput(
+  { waitForChange }: FileWatcher,
+  pauseEnd: AbortSignal,
+  signal: AbortSignal,
+): Promise<void> {
+  if (pauseEnd.aborted) return waitForChange(pollMs, signal);
+  return waitForChange(limits.sandbox.pausedPollMs, signal, pauseEnd);
 }
 
 /** A spool with a fault is not read any further. Checks at an interval, unless forced. */

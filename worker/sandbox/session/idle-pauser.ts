@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type RetryPolicy, retryUntilAborted } from '../../../lib/async/retry.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
+import type { PauseState } from '../pause-state.ts';
 
 /** Pauses an idle sandbox, because an idle agent uses about 1 % of a processor. */
 export interface IdlePauser {
@@ -16,6 +17,7 @@ type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
 
 interface IdlePauserOptions {
   containerId: string | null;
+  pause: PauseState;
   afterMs: number;
   /** False if the agent has worked without a message since this time of `performance.now()`. */
   mayPause(since: number): boolean;
@@ -27,12 +29,12 @@ interface IdlePauserOptions {
 
 export function createIdlePauser(
   { sandboxes, logger }: { sandboxes: Engine; logger: Logger },
-  { containerId, afterMs, mayPause, isHeld, hasWork }: IdlePauserOptions,
+  { containerId, pause, afterMs, mayPause, isHeld, hasWork }: IdlePauserOptions,
   signal: AbortSignal,
 ): IdlePauser {
   if (containerId === null) return neverPause;
   const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_unpause_failed');
-  const sandbox = createPausable(sandboxes, containerId, { signal, onFailure });
+  const sandbox = createPausable({ sandboxes, containerId, pause }, { signal, onFailure });
   const timer = createTimer(afterMs, signal);
   let isIdle = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -91,10 +93,18 @@ const neverPause: IdlePauser = {
   resume: async () => undefined,
 };
 
+interface PausableContainer {
+  sandboxes: Engine;
+  containerId: string;
+  pause: PauseState;
+}
+
 /** It may be paused at first, by a previous process. */
-function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy) {
+function createPausable({ sandboxes, containerId, pause }: PausableContainer, on: RetryPolicy) {
   let mayBePaused = true;
   async function unpause(): Promise<void> {
+    // Before the engine's answer, which may be lost although the container runs.
+    pause.markRunning();
     await sandboxes.unpause(containerId);
     mayBePaused = false;
   }
@@ -103,6 +113,7 @@ function createPausable(sandboxes: Engine, containerId: string, on: RetryPolicy)
     async pause(): Promise<void> {
       mayBePaused = true;
       await sandboxes.pause(containerId);
+      pause.markPaused();
     },
     unpause,
     /** Does nothing if it is certainly running, not even check the ownership. */

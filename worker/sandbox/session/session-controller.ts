@@ -96,7 +96,7 @@ export function createSessionController(
 
 function createPauser(
   deps: SandboxDeps,
-  { containerId, ref, lease, turns, logger }: SandboxContext,
+  { containerId, ref, lease, pause, turns, logger }: SandboxContext,
   { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
 ): IdlePauser {
   const hasWork = () => deps.turns.hasWork(ref.runId);
@@ -108,7 +108,7 @@ function createPauser(
   };
   return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
-    { containerId, afterMs, mayPause, isHeld: lease.confirm, hasWork },
+    { containerId, pause, afterMs, mayPause, isHeld: lease.confirm, hasWork },
     ownership.signal,
   );
 }

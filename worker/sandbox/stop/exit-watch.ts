@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import type { Sandboxes } from '../../../systems/docker/sandboxes.ts';
+import type { PauseState } from '../pause-state.ts';
 
 /** The engine's report about a container that has exited. */
 export type ContainerExit =
@@ -20,16 +21,17 @@ export interface ExitWatch {
   stop(): void;
 }
 
-const pollMs = limits.sandbox.exitPollMs;
+const { exitPollMs: pollMs, pausedPollMs } = limits.sandbox;
 const fastPollMs = 50;
 
 /**
  * Polls the engine until the container has exited. Events and the entry program's report only
- * trigger an earlier poll. While the engine is unavailable, nothing is concluded.
+ * trigger an earlier poll. While the engine is unavailable, nothing is concluded. A paused
+ * container ends only if it is killed, so it is inspected once after the pause began, then rarely.
  */
 export function watchExit(
   { sandboxes, logger }: { sandboxes: Pick<Sandboxes, 'inspect'>; logger: Logger },
-  containerId: string,
+  { containerId, pause }: { containerId: string; pause: PauseState },
 ): ExitWatch {
   const stopping = new AbortController();
   const exited = createDeferred<ContainerExit>();
@@ -38,19 +40,31 @@ export function watchExit(
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      const exit = await tryInspect();
-      if (exit !== null) return exited.resolve(exit);
-      await notifier.waitAtMost(restMs, stopping.signal);
-      restMs = Math.min(pollMs, restMs * 2);
+      const pauseEnd = pause.pauseEnd();
+      const found = await tryInspect();
+      if (typeof found === 'object') return exited.resolve(found);
+      if (found === 'running' && restMs === pollMs) await restWhilePaused(pauseEnd);
+      else await waitForNext();
     }
   }
 
-  async function tryInspect(): Promise<ContainerExit | null> {
+  async function waitForNext(): Promise<void> {
+    await notifier.waitAtMost(restMs, stopping.signal);
+    restMs = Math.min(pollMs, restMs * 2);
+  }
+
+  /** A message has just ended the pause: the next inspection must not delay it. */
+  async function restWhilePaused(pauseEnd: AbortSignal): Promise<void> {
+    if (!pauseEnd.aborted) await notifier.waitAtMost(pausedPollMs, stopping.signal, pauseEnd);
+    if (pauseEnd.aborted) await waitForNext();
+  }
+
+  async function tryInspect(): Promise<ContainerExit | 'running' | 'unknown'> {
     try {
-      return await inspect();
+      return (await inspect()) ?? 'running';
     } catch (error) {
       logger.warn({ err: error }, 'sandbox_inspect_failed');
-      return null;
+      return 'unknown';
     }
   }
 

@@ -1,5 +1,7 @@
 import { sleep } from '../../../lib/async/sleep.ts';
+import { untilOneAborts } from '../../../lib/async/until-one-aborts.ts';
 import { isUsedUp, type QuotaUsage } from '../../host/quota/project-quotas.ts';
+import type { PauseState } from '../pause-state.ts';
 import { type DiskUsage, diskUsage } from './disk-usage.ts';
 
 export type QuotaViolation = 'workspace_too_large' | 'workspace_too_many_files';
@@ -14,7 +16,9 @@ interface WatchedDisk {
   bounds: SizeBounds;
   /** Also of deleted files that are open. Null if the kernel enforces no quota. */
   quotaUsage(): Promise<QuotaUsage | null>;
+  pause: PauseState;
   signal: AbortSignal;
+  everyMs?: number;
 }
 
 interface UsageObserver {
@@ -22,16 +26,19 @@ interface UsageObserver {
   onViolation(violation: QuotaViolation): void;
 }
 
-const everyMs = 5_000;
+const measureEveryMs = 5_000;
 const usageTimeoutMs = 60_000;
 /** A slow scan is repeated less often: scanning takes a tenth of the time at most. */
 const restPerScan = 9;
 /** A tree whose scan times out this often in a row has too many files. */
 const maxTimeouts = 3;
 
-/** Calls once if the trees together exceed their quota, and before that with each usage. */
+/**
+ * Calls once if the trees together exceed their quota, and before that with each usage. Measures a
+ * paused sandbox once.
+ */
 export async function watchDiskUsage(
-  { paths, bounds, quotaUsage, signal }: WatchedDisk,
+  { paths, bounds, quotaUsage, pause, signal, everyMs = measureEveryMs }: WatchedDisk,
   { onUsage, onViolation }: UsageObserver,
 ): Promise<void> {
   let restMs = everyMs;
@@ -39,9 +46,11 @@ export async function watchDiskUsage(
   for (;;) {
     await sleep(restMs, signal);
     if (signal.aborted) return;
+    const pauseEnd = pause.pauseEnd();
     const began = performance.now();
     const usage = await diskUsage(paths, usageTimeoutMs);
-    if (usage !== null && usage !== 'timeout') onUsage(usage);
+    const isKnown = usage !== null && usage !== 'timeout';
+    if (isKnown) onUsage(usage);
     timeouts = usage === 'timeout' ? timeouts + 1 : 0;
     const violation =
       timeouts >= maxTimeouts
@@ -49,6 +58,7 @@ export async function watchDiskUsage(
         : (violationOf(usage, bounds) ?? usedUpQuota(await quotaUsage().catch(() => null)));
     if (violation !== null) return onViolation(violation);
     restMs = Math.max(everyMs, restPerScan * (performance.now() - began));
+    if (isKnown) await untilOneAborts(pauseEnd, signal);
   }
 }
 

@@ -56,7 +56,6 @@ export function createSandboxFiles(
     await store(lease);
     return { outcome: 'stored' };
   }
-
   return {
     async storeAll(runId, signal) {
       const session = sandboxes.findByRun(runId)?.session ?? null;
@@ -87,6 +86,7 @@ export function createSandboxFiles(
         const lease = liveLease(runId);
         if (lease === null) return { outcome: 'gone' };
         const written = await writeFiles(rootOf(lease), files, contentFrom(deps));
+        sandboxes.findByRun(runId)?.noteFilesWritten();
         // If it ended meanwhile, its final snapshot may lack these files.
         return liveLease(runId) === null ? { outcome: 'gone' } : written;
       }),

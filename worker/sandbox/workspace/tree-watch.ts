@@ -2,6 +2,8 @@ import { fileTreeJson } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
+import { untilOneAborts } from '../../../lib/async/until-one-aborts.ts';
+import type { PauseState } from '../pause-state.ts';
 import { walkWorkspace } from './walk.ts';
 
 export interface FileTreeWatch {
@@ -19,11 +21,12 @@ const restPerScan = 19;
 
 /**
  * Publishes the tree of a working directory when it has changed. Tools write output when they are
- * done, so output triggers a scan. A slow poll finds changes without output.
+ * done, so output triggers a scan. A slow poll finds changes without output. While the sandbox is
+ * paused, nothing is scanned after the first scan.
  */
 export function watchFileTree(
   root: string,
-  publish: (json: string) => Promise<unknown>,
+  { pause, publish }: { pause: PauseState; publish(json: string): Promise<unknown> },
 ): FileTreeWatch {
   const stopping = new AbortController();
   const notifier = createNotifier();
@@ -38,10 +41,12 @@ export function watchFileTree(
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      const pauseEnd = pause.pauseEnd();
       const began = performance.now();
       await publishChange();
       const tookMs = performance.now() - began;
       await sleep(Math.max(limits.fileTree.everyMs, restPerScan * tookMs), stopping.signal);
+      await untilOneAborts(pauseEnd, stopping.signal);
       await notifier.waitAtMost(idlePollMs, stopping.signal);
     }
   }

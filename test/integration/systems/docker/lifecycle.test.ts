@@ -183,7 +183,10 @@ test('lists the containers of its instance in any state', async () => {
 
 test('reports an exit', async () => {
   const hints: ExitHint[] = [];
-  const watch = sandboxes.watchExits((hint) => hints.push(hint));
+  const watch = sandboxes.watchExits({
+    onExit: (hint) => hints.push(hint),
+    onReconnect: () => undefined,
+  });
   const requested = spec();
   const run = await fixture.run(requested, shell('sleep 1'));
   await run.untilExited();

@@ -113,9 +113,14 @@ test('the error names the call and keeps its cause', async () => {
 
 test('continues watching exits once the engine is back', async () => {
   const hints: unknown[] = [];
-  const watch = docker().sandboxes.watchExits((hint) => hints.push(hint));
+  let connections = 0;
+  const watch = docker().sandboxes.watchExits({
+    onExit: (hint) => hints.push(hint),
+    onReconnect: () => (connections += 1),
+  });
   const event = { Actor: { ID: 'c1', Attributes: { 'frs.run': 'r1' } } };
   await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(connections).toBe(0);
   await listen((client) => {
     client.once('data', () => {
       client.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n');
@@ -125,6 +130,7 @@ test('continues watching exits once the engine is back', async () => {
   });
   await expect.poll(() => hints.length).toBeGreaterThanOrEqual(2);
   expect(hints[0]).toEqual({ containerId: 'c1', runId: 'r1' });
+  expect(connections).toBeGreaterThanOrEqual(2);
   watch.close();
 });
 

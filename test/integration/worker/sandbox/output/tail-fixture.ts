@@ -17,6 +17,7 @@ import {
   startTail,
   type TailDeps,
 } from '../../../../../worker/sandbox/output/spool-tail.ts';
+import { createPauseState } from '../../../../../worker/sandbox/pause-state.ts';
 import { testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
 
@@ -69,6 +70,7 @@ export async function createTailFixture(pool: Pool): Promise<TailFixture> {
       token: lease.token,
       position: lease,
       spool,
+      pause: createPauseState(),
       bounds: bounds(),
       withDeltas: true,
       frames,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeferred } from '../../../../../lib/async/deferred.ts';
+import { createPauseState } from '../../../../../worker/sandbox/pause-state.ts';
 import { createIdlePauser } from '../../../../../worker/sandbox/session/idle-pauser.ts';
 
 const logger = pino({ enabled: false });
@@ -9,6 +10,7 @@ const logger = pino({ enabled: false });
 interface PauserState {
   refusals?: number;
   engineReady?: Promise<unknown>;
+  unpause?: () => Promise<void>;
   isHeld?: () => Promise<boolean>;
   hasWork?: () => Promise<boolean>;
 }
@@ -17,7 +19,12 @@ interface PauserState {
  * A pauser with an engine that fails the first `refusals` pauses, and responds only after
  * `engineReady`.
  */
-function pauserWith({ refusals = 0, engineReady, ...overrides }: PauserState) {
+function pauserWith({
+  refusals = 0,
+  engineReady,
+  unpause = async () => undefined,
+  ...overrides
+}: PauserState) {
   const calls: string[] = [];
   let left = refusals;
   const sandboxes = {
@@ -28,20 +35,41 @@ function pauserWith({ refusals = 0, engineReady, ...overrides }: PauserState) {
     },
     async unpause(): Promise<void> {
       calls.push('unpause');
+      await unpause();
     },
   };
   const end = new AbortController();
   onTestFinished(() => end.abort());
   const yes = async () => true;
   const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...overrides };
-  const of = { containerId: 'container-1', afterMs: 20, ...answers };
-  return { pauser: createIdlePauser({ sandboxes, logger }, of, end.signal), calls, end };
+  const pause = createPauseState();
+  const of = { containerId: 'container-1', pause, afterMs: 20, ...answers };
+  const pauser = createIdlePauser({ sandboxes, logger }, of, end.signal);
+  const isPaused = () => !pause.pauseEnd().aborted;
+  return { pauser, calls, end, isPaused };
 }
 
-test('a pause is retried if the engine fails', async () => {
-  const { pauser, calls } = pauserWith({ refusals: 2 });
+test('a pause is retried if the engine fails, and counts only when it has succeeded', async () => {
+  const engine = createDeferred<true>();
+  const { pauser, calls, isPaused } = pauserWith({ refusals: 2, engineReady: engine.promise });
   pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause']);
+  expect(isPaused()).toBe(false);
+  engine.resolve(true);
   await expect.poll(() => calls).toEqual(['pause', 'pause', 'pause']);
+  await expect.poll(isPaused).toBe(true);
+});
+
+test('a pause ends before the engine is called, which may unpause without an answer', async () => {
+  const { pauser, calls, isPaused, end } = pauserWith({
+    unpause: () => Promise.reject(new Error('no answer')),
+  });
+  pauser.markIdle();
+  await expect.poll(isPaused).toBe(true);
+  pauser.resume().catch(() => undefined); // retried until the end
+  await expect.poll(() => calls).toContain('unpause');
+  expect(isPaused()).toBe(false);
+  end.abort();
 });
 
 test('a sandbox that was resumed meanwhile is not paused', async () => {

@@ -9,6 +9,7 @@ import type { SessionState } from '../../../../../systems/postgres/sessions/save
 import type { SandboxContext, SessionContext } from '../../../../../worker/sandbox/context.ts';
 import type { SandboxDeps } from '../../../../../worker/sandbox/deps.ts';
 import { createOwnership, type Ownership } from '../../../../../worker/sandbox/ownership.ts';
+import { createPauseState } from '../../../../../worker/sandbox/pause-state.ts';
 import { foldersOf } from '../../../../../worker/sandbox/sandbox-paths.ts';
 import {
   createSessionController,
@@ -47,7 +48,7 @@ function sessionWith(
   };
   return createSessionController(
     deps as unknown as SandboxDeps,
-    context as unknown as SandboxContext,
+    { pause: createPauseState(), ...context } as unknown as SandboxContext,
     sessionDeps as unknown as Parameters<typeof createSessionController>[2],
   );
 }

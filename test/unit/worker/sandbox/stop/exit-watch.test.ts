@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ContainerState } from '../../../../../systems/docker/container/container-state.ts';
+import { createPauseState } from '../../../../../worker/sandbox/pause-state.ts';
 import { watchExit } from '../../../../../worker/sandbox/stop/exit-watch.ts';
 
 const running: ContainerState = {
@@ -21,9 +23,13 @@ function watchWithAnswers(...answers: (ContainerState | Error)[]) {
     checks += 1;
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
-  const watch = watchExit({ sandboxes: { inspect }, logger }, 'container-1');
+  const pause = createPauseState();
+  const watch = watchExit(
+    { sandboxes: { inspect }, logger },
+    { containerId: 'container-1', pause },
+  );
   onTestFinished(watch.stop);
-  return { watch, checks: () => checks };
+  return { watch, pause, checks: () => checks };
 }
 
 test('an unavailable or silent engine does not count as an exit', async () => {
@@ -61,3 +67,36 @@ test('a hint triggers an early check, but many hints do not trigger many', async
   expect(tookMs).toBeLessThan(3_500);
   expect(tookMs).toBeGreaterThan(300);
 });
+
+test('a paused container is inspected after the pause began, then not for a while, and after the pause', async () => {
+  const { pause, checks } = watchWithAnswers({ ...running, status: 'paused' });
+  pause.markPaused();
+  const atPause = checks();
+  const since = () => checks() - atPause;
+  await expect.poll(since, patiently).toBeGreaterThan(0);
+  await sleep(2_500);
+  expect(since()).toBe(1);
+  pause.markRunning();
+  await expect.poll(since, patiently).toBeGreaterThan(2);
+});
+
+test('an exit during a pause is found as soon as it is reported', async () => {
+  const paused: ContainerState = { ...running, status: 'paused' };
+  const exited: ContainerState = { ...running, status: 'exited', exitCode: 137 };
+  const { watch, pause, checks } = watchWithAnswers(paused, paused, exited);
+  pause.markPaused();
+  await expect.poll(checks, patiently).toBe(2);
+  await sleep(1_500);
+  expect(watch.exit()).toBeUndefined();
+  watch.hint();
+  expect(await watch.exited).toMatchObject({ exitCode: 137 });
+});
+
+test('a pause is not trusted while the engine is unavailable', async () => {
+  const exited: ContainerState = { ...running, status: 'exited', exitCode: 0 };
+  const { watch, pause } = watchWithAnswers(running, new Error('connect ENOENT'), exited);
+  pause.markPaused();
+  expect(await watch.exited).toMatchObject({ exitCode: 0 });
+});
+
+const patiently = { timeout: 30_000 };

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { renameSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { limits } from '../../../../../core/limits.ts';
+import { createPauseState, type PauseState } from '../../../../../worker/sandbox/pause-state.ts';
 import { type DiskUsage, diskUsage } from '../../../../../worker/sandbox/workspace/disk-usage.ts';
 import { watchFileTree } from '../../../../../worker/sandbox/workspace/tree-watch.ts';
 import { makeWorkspace } from './workspace-folder.ts';
@@ -9,7 +12,9 @@ import { makeWorkspace } from './workspace-folder.ts';
 let base: string;
 let root: string;
 let put: ReturnType<typeof makeWorkspace>['put'];
+let pause: PauseState;
 beforeEach(() => {
+  pause = createPauseState();
   ({ base, root, put } = makeWorkspace());
 });
 
@@ -20,7 +25,7 @@ test('the tree is published when it changes, without links and heavy directories
   put('node_modules/x/y.js');
   symlinkSync('/etc', join(root, 'etc'));
   const trees: string[] = [];
-  const watch = watchFileTree(root, async (json) => trees.push(json));
+  const watch = watchFileTree(root, { pause, publish: async (json) => trees.push(json) });
   await expect.poll(() => trees.length).toBe(1);
   expect(JSON.parse(trees[0] ?? '')).toEqual([
     {
@@ -40,6 +45,33 @@ test('the tree is published when it changes, without links and heavy directories
   expect(trees).toHaveLength(2);
 });
 
+test('the tree of a paused sandbox is not scanned again before the pause ends', async () => {
+  const trees: string[] = [];
+  pause.markPaused();
+  const watch = watchFileTree(root, { pause, publish: async (json) => trees.push(json) });
+  await expect.poll(() => trees.length).toBe(1);
+  put('written.txt');
+  watch.notify();
+  await sleep(limits.fileTree.everyMs + 500);
+  expect(trees).toHaveLength(1);
+  pause.markRunning();
+  await expect.poll(() => trees.at(-1)).toContain('written.txt');
+  await watch.finish();
+});
+
+test('a host that writes files to a paused sandbox has its tree scanned', async () => {
+  const trees: string[] = [];
+  pause.markPaused();
+  const watch = watchFileTree(root, { pause, publish: async (json) => trees.push(json) });
+  await expect.poll(() => trees.length).toBe(1);
+  put('injected.txt');
+  watch.notify();
+  pause.noteChange();
+  await expect.poll(() => trees.at(-1), { timeout: 10_000 }).toContain('injected.txt');
+  expect(pause.pauseEnd().aborted).toBe(false);
+  await watch.finish();
+});
+
 test('a tree of any depth and breadth is listed in bounded time and size', async () => {
   const script = `
 import os
@@ -51,7 +83,7 @@ for i in range(4000):
   execFileSync('python3', ['-c', script]);
   const trees: string[] = [];
   const startedAt = performance.now();
-  const watch = watchFileTree(root, async (json) => trees.push(json));
+  const watch = watchFileTree(root, { pause, publish: async (json) => trees.push(json) });
   await watch.finish();
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   expect(JSON.parse(trees[0] ?? '')).toHaveLength(3_000);
