@@ -63,7 +63,7 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
       schedules: createScheduleStore(pool),
       temporalIdentity,
       retention: createRetentionStore(pool),
-      listSandboxes: sandboxes.list,
+      listSandboxes: () => sandboxes.list(),
       // `removeOrphanedFolders` removes its folders unless they have files to store.
       removeSandbox: (ref) => supervisor.remove(ref, { keepFolders: true }),
       removeOrphanedFolders: supervisor.removeOrphanedFolders,

@@ -1,6 +1,7 @@
 import { nanoCpus } from './container/container-spec.ts';
 import type { ContainerState } from './container/container-state.ts';
 import { type CreateDeps, type Created, ensureCreated } from './container/ensure-created.ts';
+import { find } from './container/find.ts';
 import { inspect } from './container/inspect.ts';
 import { type ListedSandbox, list } from './container/list.ts';
 import { createPauses, unpauseIfGvisor } from './container/pause.ts';
@@ -26,7 +27,10 @@ export interface Sandboxes {
   setCpus(containerId: string, cpus: number): Promise<void>;
   /** Running or not, with its volumes. */
   remove(containerId: string): Promise<void>;
-  list(): Promise<ListedSandbox[]>;
+  /** By its name. Null if the engine has none. */
+  find(ref: { runId: string; generation: number }): Promise<ListedSandbox | null>;
+  /** All, or those of a run. */
+  list(run?: { runId: string }): Promise<ListedSandbox[]>;
   watchExits(observer: ExitObserver): Watch;
 }
 
@@ -42,7 +46,8 @@ export function createSandboxes(deps: CreateDeps): Sandboxes {
     inspect: (id) => inspect(engine, id),
     signal: (id, name) => signal(engine, id, name),
     remove: (id) => remove(engine, id).then(() => forget(id)),
-    list: () => list(engine),
+    find: (ref) => find(engine, ref),
+    list: (run) => list(engine, run),
     watchExits: (observer) => watchExits(engine, observer),
   };
 }

@@ -12,16 +12,24 @@ export interface ListedSandbox {
   state: ContainerStatus;
 }
 
-/** All sandboxes of this instance, in any state. */
-export async function list({ docker, call, instance }: Engine): Promise<ListedSandbox[]> {
+/** All sandboxes of this instance or of one of its runs, in any state. */
+export async function list(
+  { docker, call, instance }: Engine,
+  run?: { runId: string },
+): Promise<ListedSandbox[]> {
   const label = [`${labelNames.instance}=${instance}`];
+  if (run !== undefined) label.push(`${labelNames.run}=${run.runId}`);
   const found = await call('list', (abortSignal) =>
     docker.listContainers({ all: true, filters: { label }, abortSignal }),
   );
   return found.map(listed);
 }
 
-function listed({ Id, Labels, State }: ContainerInfo): ListedSandbox {
+export function listed({
+  Id,
+  Labels,
+  State,
+}: Pick<ContainerInfo, 'Id' | 'Labels' | 'State'>): ListedSandbox {
   const label = (name: string): string => Labels[name] ?? '';
   return {
     containerId: Id,

@@ -62,11 +62,10 @@ export function wasStarted({ run, session }: SandboxPlan, { generation }: Sandbo
 /** Only this host's. Null if the engine has none. */
 export async function findContainer(
   { sandboxes, hostId }: Pick<SandboxDeps, 'sandboxes' | 'hostId'>,
-  { runId, generation }: SandboxRef,
+  ref: SandboxRef,
 ): Promise<ListedSandbox | null> {
-  const isIt = (listed: ListedSandbox): boolean =>
-    listed.hostId === hostId && listed.runId === runId && listed.generation === generation;
-  return (await sandboxes.list()).find(isIt) ?? null;
+  const found = await sandboxes.find(ref);
+  return found?.hostId === hostId ? found : null;
 }
 
 export const hasStarted = ({ state }: ListedSandbox): boolean =>

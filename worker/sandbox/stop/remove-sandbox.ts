@@ -44,8 +44,8 @@ export async function removeEarlierSandboxes(
 ): Promise<void> {
   if (generation === 1) return;
   const isEarlier = (one: ListedSandbox): boolean =>
-    one.hostId === hostId && one.runId === runId && one.generation < generation;
-  for (const { containerId } of (await sandboxes.list()).filter(isEarlier)) {
+    one.hostId === hostId && one.generation < generation;
+  for (const { containerId } of (await sandboxes.list({ runId })).filter(isEarlier)) {
     await sandboxes.remove(containerId);
   }
 }

@@ -163,22 +163,40 @@ test('removes a paused container', async () => {
   expect(await statusOf(containerId)).toBe('missing');
 });
 
-test('lists the containers of its instance in any state', async () => {
+test('finds and lists the containers of its instance in any state', async () => {
   const other = openDocker({
     dockerHost: stackEnv.dockerHost,
     instance: `${engine.instance}x`,
   }).sandboxes;
   const mine = spec();
   const { containerId } = await sandboxes.ensureCreated(mine);
-  expect(await other.list()).toEqual([]);
-  expect(await sandboxes.list()).toContainEqual({
+  const described = {
     containerId,
     runId: mine.runId,
     projectId: mine.projectId,
     hostId: mine.hostId,
     generation: 1,
     state: 'created',
-  });
+  };
+  expect(await other.list()).toEqual([]);
+  expect(await sandboxes.list()).toContainEqual(described);
+  const next = { ...mine, generation: 2 };
+  await sandboxes.ensureCreated(next);
+  await sandboxes.ensureCreated(spec());
+  const generations = (await sandboxes.list(mine)).map(({ generation }) => generation);
+  expect(generations.toSorted()).toEqual([1, 2]);
+  expect(await sandboxes.find(mine)).toEqual(described);
+  expect(await sandboxes.find(next)).toMatchObject({ generation: 2, state: 'created' });
+  expect(await sandboxes.find({ ...mine, generation: 3 })).toBeNull();
+  expect(await other.find(mine)).toBeNull();
+});
+
+test('does not find a container that has the name of a sandbox and not its labels', async () => {
+  const { runId, generation } = spec();
+  const name = `frs-${engine.instance}-${runId}-${generation}`;
+  const container = await engine.docker.createContainer({ name, Image: image.name });
+  expect(await sandboxes.find({ runId, generation })).toBeNull();
+  await container.remove();
 });
 
 test('reports an exit', async () => {

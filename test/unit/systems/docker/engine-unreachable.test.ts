@@ -47,6 +47,7 @@ const verbs: Record<string, (sandboxes: Sandboxes) => Promise<unknown>> = {
   unpause: (s) => s.unpause('id'),
   setCpus: (s) => s.setCpus('id', 1),
   remove: (s) => s.remove('id'),
+  find: (s) => s.find(spec),
   list: (s) => s.list(),
 };
 

@@ -17,13 +17,13 @@ const leaseMs = 15_000;
 
 test('no sandbox is adopted or started after the supervisor was closed', async () => {
   const adopted: string[] = [];
-  let list: (found: ListedSandbox[]) => void = () => undefined;
-  const listed = new Promise<ListedSandbox[]>((resolve) => {
-    list = resolve;
+  let find: (found: ListedSandbox) => void = () => undefined;
+  const found = new Promise<ListedSandbox>((resolve) => {
+    find = resolve;
   });
   const deps = {
     ...{ hostId: 'host-1', logger },
-    sandboxes: { watchExits: () => ({ close: () => undefined }), list: () => listed },
+    sandboxes: { watchExits: () => ({ close: () => undefined }), find: () => found },
     runs: { sandboxPlan: async (runId: string) => void adopted.push(runId) },
   };
   // the only members that the supervisor uses
@@ -31,7 +31,7 @@ test('no sandbox is adopted or started after the supervisor was closed', async (
   const stopping = supervisor.stop(ref, 0);
   await supervisor.close();
   const ids = { ...ref, hostId: 'host-1', projectId: 'p', containerId: 'c' };
-  list([{ ...ids, state: 'running' }]);
+  find({ ...ids, state: 'running' });
   await expect(stopping).rejects.toThrow('shutting down');
   await expect(supervisor.start(ref)).rejects.toThrow();
   expect(adopted).toEqual([]);

@@ -25,7 +25,7 @@ async function oneWaits() {
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger: pino({ enabled: false }), now: () => new Date() },
     ...{ cpus: 1, cpuPressure: () => null, onPermitGranted: () => undefined },
-    sandboxes: { watchExits: () => ({ close: () => undefined }), list: async () => [] },
+    sandboxes: { watchExits: () => ({ close: () => undefined }), find: async () => null },
     runs: {
       sandboxPlan: async (runId: string) => {
         plans.push(runId);
