@@ -76,7 +76,7 @@ export interface ApiDeps {
     | 'changeLabels'
     | 'recordCause'
     | 'markDeleted'
-    | 'markWorkflowStarted'
+    | 'markWorkflowsStarted'
     | 'findStoredFiles'
   >;
   sessions: Pick<SessionStore, 'open' | 'find' | 'list' | 'changeConfig'>;
@@ -86,8 +86,7 @@ export interface ApiDeps {
     | 'dryRunWithFiles'
     | 'storeWithFiles'
     | 'currentMessage'
-    | 'withdraw'
-    | 'markSignalled'
+    | 'markAllSignalled'
     | 'ends'
     | 'position'
   >;
@@ -98,6 +97,8 @@ export interface ApiDeps {
   replayBudget?: ReplayBounds;
   /** Memory for the latest frames of all streamed runs. */
   feedTotalBytes?: number;
+  /** Starts and signals of messages in flight while clients are answered. */
+  workflowCallsMax?: number;
   /** How long an answer waits for the end of a turn if the client asks for it. */
   chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'progress' | 'progressOfRuns'>;
@@ -121,7 +122,7 @@ export interface ApiDeps {
     delivery: number;
   }) => Promise<'started' | 'already'>;
   startRun: RunStarter['startRun'];
-  signalStop: (workflowId: string, request: { graceMs: number }) => Promise<'signalled' | 'gone'>;
+  stopRun: RunStarter['stopRun'];
   signalMessage: RunStarter['signalMessage'];
   signalInterrupt: (
     workflowId: string,

@@ -146,7 +146,7 @@ function open() {
     streamSlots: createStreamSlots(redis, { instance }),
     startRun: temporal.startRun,
     startWebhook: temporal.startWebhook,
-    signalStop: temporal.signalStop,
+    stopRun: temporal.stopRun,
     signalMessage: temporal.signalMessage,
     signalInterrupt: temporal.signalInterrupt,
     signalSleep: temporal.signalSleep,

@@ -2,6 +2,7 @@ import { storageLimits } from './files/storage-limits.ts';
 import { httpLimits } from './http-limits.ts';
 import { reconcilerLimits } from './reconciler-limits.ts';
 import { streamLimits } from './stream-limits.ts';
+import { workflowLimits } from './temporal/workflow-limits.ts';
 import { webhookLimits } from './webhook-limits.ts';
 
 /** Every limit and interval that clients, operators or tests can observe, with its unit. */
@@ -156,7 +157,7 @@ export const limits = {
   reconciler: reconcilerLimits,
   /** How often a process compares Temporal's identity with the one that the database stores. */
   temporal: { identityEveryMs: 30 * secondMs },
-  workflow: { startWaitMs: 2 * secondMs, signalWaitMs: 2 * secondMs, startGraceMs: 5 * secondMs },
+  workflow: workflowLimits,
   sandbox: {
     memoryBytes: 2 * giB,
     /** Measured between two turns of an agent. Nothing enforces it. */

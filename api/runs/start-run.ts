@@ -19,7 +19,10 @@ interface RunStart {
   waitSeconds: number | undefined;
 }
 
-/** Admits a run, starts its workflow and answers, or throws the error of a rejection. */
+/**
+ * Admits a run and answers, or throws the error of a rejection. The run's workflow is started while
+ * the client is answered.
+ */
 export type StartRun = (
   request: Pick<FastifyRequest, 'id' | 'log'>,
   reply: FastifyReply,
@@ -49,7 +52,7 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     logDecision(request, reply, { input, admission });
     if (admission.outcome === 'admitted') {
       deps.acceptedIds.add(admission.run.runId);
-      await workflows.start(admission.run);
+      workflows.start(admission.run);
     }
     const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });
     return toResponse(reply, result, deps.publicUrl);

@@ -1,23 +1,25 @@
 // Calls from the API to Temporal. The answer to a client never depends on them: the reconciler
-// repeats a failed call from the state in Postgres. So a request waits for a call up to a deadline,
-// and the call continues in the background.
+// repeats a failed call from the state in Postgres. Starts and signals of messages are made while
+// the client is answered. A request waits for other calls up to a deadline, and then they continue
+// in the background.
 
 import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
-import type { Run } from '../../core/runs/run.ts';
+import { outlineOf, type Run, type RunOutline } from '../../core/runs/run.ts';
 import { settlesWithin } from '../../lib/async/timeout.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createWorkflowMarks } from '../workflow-marks.ts';
 
 export interface WorkflowClient {
-  start: (run: Run) => Promise<void>;
+  start: (run: Run) => void;
+  /** Notifies the session's workflow of a stored message. */
+  message: (run: Run, messageId: string) => void;
   stop: (run: Run, graceMs: number) => Promise<void>;
-  /** `gone`: the session has ended and rejects the message. */
-  message: (run: Run, messageId: string) => Promise<'sent' | 'gone'>;
   /** Interrupts the turn of this message, and no later one. */
   interrupt: (run: Run, messageId: string) => Promise<void>;
   /** Requests an idle session to sleep. */
   sleep: (run: Run) => Promise<void>;
-  /** Waits up to a deadline for the calls in the background. */
+  /** Waits up to a deadline for the calls in flight, and records which of them were made. */
   close: () => Promise<void>;
 }
 
@@ -26,87 +28,109 @@ type ClientDeps = Pick<
   | 'runs'
   | 'messages'
   | 'startRun'
-  | 'signalStop'
+  | 'stopRun'
   | 'signalMessage'
   | 'signalInterrupt'
   | 'signalSleep'
+  | 'workflowCallsMax'
   | 'logger'
 >;
 
 export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
-  const { runs, startRun, signalStop, logger } = deps;
-  const open = new Set<Promise<unknown>>();
+  const marks = createWorkflowMarks(deps);
+  const calls = createCalls(deps);
 
-  function withDeadline<T>(call: Promise<T>, waitMs: number): Promise<T | void> {
-    open.add(call);
-    void call.finally(() => open.delete(call));
-    return settlesWithin(waitMs, call).then((inTime) => (inTime ? call : undefined));
+  async function start(run: RunOutline): Promise<void> {
+    await deps.startRun(run);
+    failpoint('trigger.started');
+    deps.logger.debug(logContext(run), 'workflow_started');
+    marks.started(run.runId);
   }
 
-  async function start(run: Run): Promise<void> {
-    try {
-      await startRun(run);
-      failpoint('trigger.started');
-      logger.debug(logContext(run), 'workflow_started');
-      await runs.markWorkflowStarted(run.runId);
-      failpoint('trigger.marked');
-    } catch (err) {
-      logger.warn({ err, ...logContext(run) }, 'workflow_start_deferred');
-    }
-  }
-
-  async function stop(run: Run, graceMs: number): Promise<void> {
-    try {
-      await signalStop(run.workflowId, { graceMs });
-    } catch (err) {
-      logger.warn({ err, ...logContext(run) }, 'stop_deferred');
-    }
-  }
-
-  async function message(run: Run, messageId: string): Promise<'sent' | 'gone'> {
-    try {
-      if ((await deps.signalMessage(run, messageId)) === 'gone') return 'gone';
-      failpoint('chat.signalled');
-      await deps.messages.markSignalled(messageId);
-      failpoint('chat.marked');
-    } catch (err) {
-      logger.warn({ err, ...logContext(run), messageId }, 'message_signal_deferred');
-    }
-    return 'sent';
+  async function message(run: RunOutline, messageId: string): Promise<void> {
+    // If the workflow has ended, its session ends too, and the message with it.
+    if ((await deps.signalMessage(run, messageId)) === 'gone') return;
+    failpoint('chat.signalled');
+    marks.signalled(messageId);
   }
 
   return {
-    message: async (run, messageId) =>
-      (await withDeadline(message(run, messageId), limits.workflow.signalWaitMs)) ?? 'sent',
+    start(run) {
+      const outline = outlineOf(run);
+      const context = logContext(outline);
+      calls.background(() => start(outline), { event: 'workflow_start_deferred', context });
+    },
+    message(run, messageId) {
+      const outline = outlineOf(run);
+      const context = { ...logContext(outline), messageId };
+      const onFailure = { event: 'message_signal_deferred', context };
+      calls.background(() => message(outline, messageId), onFailure);
+    },
+    stop: (run, graceMs) =>
+      calls.awaited(() => deps.stopRun(run, { graceMs }), {
+        event: 'stop_deferred',
+        context: logContext(run),
+      }),
     interrupt: (run, messageId) =>
-      withDeadline(
-        sendSignal(logger, run, (workflowId) => deps.signalInterrupt(workflowId, { messageId })),
-        limits.workflow.signalWaitMs,
-      ),
+      calls.awaited(() => deps.signalInterrupt(run.workflowId, { messageId }), {
+        event: 'session_signal_failed',
+        context: logContext(run),
+      }),
     sleep: (run) =>
-      withDeadline(sendSignal(logger, run, deps.signalSleep), limits.workflow.signalWaitMs),
-    start: (run) => withDeadline(start(run), limits.workflow.startWaitMs),
-    stop: (run, graceMs) => withDeadline(stop(run, graceMs), limits.workflow.signalWaitMs),
-    close: () => withDeadline(settleAll(open), limits.workflow.startWaitMs),
+      calls.awaited(() => deps.signalSleep(run.workflowId), {
+        event: 'session_signal_failed',
+        context: logContext(run),
+      }),
+    async close() {
+      await calls.drain();
+      await marks.close();
+    },
   };
 }
 
-/** The caller repeats a lost signal. */
-async function sendSignal(
-  logger: ClientDeps['logger'],
-  run: Run,
-  signal: (workflowId: string) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await signal(run.workflowId);
-  } catch (err) {
-    logger.warn({ err, ...logContext(run) }, 'session_signal_failed');
+interface FailureLog {
+  event: string;
+  context: object;
+}
+
+/** The reconciler, or the caller, repeats a call that fails. */
+function createCalls({
+  logger,
+  workflowCallsMax,
+}: Pick<ClientDeps, 'logger' | 'workflowCallsMax'>) {
+  const inFlightMax = workflowCallsMax ?? limits.workflow.inFlightMax;
+  const background = new Set<Promise<void>>();
+  const awaited = new Set<Promise<void>>();
+
+  function make(
+    inFlight: Set<Promise<void>>,
+    call: () => Promise<unknown>,
+    { event, context }: FailureLog,
+  ): Promise<void> {
+    const made = call().then(
+      () => undefined,
+      (err: unknown) => logger.warn({ err, ...context }, event),
+    );
+    inFlight.add(made);
+    void made.finally(() => inFlight.delete(made));
+    return made;
   }
+
+  return {
+    /** Beyond the limit, the call is left to the reconciler. */
+    background(call: () => Promise<unknown>, onFailure: FailureLog): void {
+      if (background.size < inFlightMax) void make(background, call, onFailure);
+      else logger.warn({ ...onFailure.context, inFlightMax }, onFailure.event);
+    },
+    async awaited(call: () => Promise<unknown>, onFailure: FailureLog): Promise<void> {
+      await settlesWithin(limits.workflow.signalWaitMs, make(awaited, call, onFailure));
+    },
+    async drain(): Promise<void> {
+      const inFlight = Promise.all([...background, ...awaited]);
+      await settlesWithin(limits.workflow.drainMs, inFlight);
+    },
+  };
 }
 
 /** The current request may be finished already, so this logs the request that created the run. */
-const logContext = ({ runId, requestId }: Run) => ({ runId, requestId });
-
-async function settleAll(calls: Iterable<Promise<unknown>>): Promise<void> {
-  await Promise.all(calls);
-}
+const logContext = ({ runId, requestId }: RunOutline) => ({ runId, requestId });

@@ -63,7 +63,7 @@ export async function findOrCreateSession(
     log.info({ runId, sessionId, flowId, projectId }, 'session_opened');
   }
   if (run.deletedAt !== null || run.endCause !== null) throw sessionIdTaken();
-  if (run.workflowStartedAt === null) await workflows.start(run);
+  if (run.workflowStartedAt === null) workflows.start(run);
   return { ...run, sessionId, isResumed };
 }
 

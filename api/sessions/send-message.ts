@@ -40,9 +40,8 @@ type SendDeps = Pick<
 >;
 
 /**
- * Stores the message, then signals the session's workflow. The reconciler repeats a failed signal.
- * If the session has ended meanwhile, the message is withdrawn, unless readers were already
- * notified that its turn has failed.
+ * Stores the message. The session's workflow is signalled while the client is answered. If the
+ * session has ended meanwhile, the message fails with it.
  */
 export async function sendMessage(
   deps: SendDeps,
@@ -65,12 +64,9 @@ export async function sendMessage(
   const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');
+    deps.acceptedIds.add(messageId);
     deps.notifications.notify(sessionChannel(runId));
-    const delivery = await workflows.message(run, messageId);
-    if (delivery === 'gone' && (await deps.messages.withdraw(runId, messageId))) {
-      throw sessionEnded();
-    }
-    deps.acceptedIds.add(messageId); // not of a message that was withdrawn
+    workflows.message(run, messageId);
   }
   return { messageId, position };
 }

@@ -79,6 +79,12 @@ export interface Run extends RunOutline {
   structuredOutput: string | null;
 }
 
+/** Of a run that is kept in memory. */
+export function outlineOf(run: Run): RunOutline {
+  const { prompt: _prompt, result: _result, structuredOutput: _output, ...outline } = run;
+  return outline;
+}
+
 /** Whether it occupies a slot of its project, and of its host if it has one. */
 export function occupiesSlot(run: Pick<Run, 'endedAt' | 'sessionId' | 'holdsSlot'>): boolean {
   return run.endedAt === null && (run.sessionId === null || run.holdsSlot);

@@ -8,6 +8,7 @@ import { runQueue } from '../../core/temporal/task-queues.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
 import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
+import type { StopSignalPayload } from '../../workflows/shared/signals.ts';
 import { withSearchAttributes } from './search-attributes.ts';
 
 export interface RunStarter {
@@ -18,6 +19,11 @@ export interface RunStarter {
    * not restart it.
    */
   signalMessage(run: RunOutline, messageId: string): Promise<'signalled' | 'gone'>;
+  /**
+   * Starts the workflow if its start was not recorded, because it may be in flight. `gone`: it has
+   * ended.
+   */
+  stopRun(run: RunOutline, stop: StopSignalPayload): Promise<'signalled' | 'gone'>;
 }
 
 interface StarterOptions {
@@ -35,10 +41,14 @@ export function createRunStarter(options: StarterOptions): RunStarter {
   return {
     startRun: (run) => withDeadline(() => startRun(options, run)),
     signalMessage: (run, messageId) => withDeadline(() => signalMessage(options, run, messageId)),
+    stopRun: (run, stop) => withDeadline(() => stopRun(options, run, stop)),
   };
 }
 
-const messageSignalName = 'message';
+interface RunSignal {
+  name: 'message' | 'stop';
+  payload: { messageId: string } | StopSignalPayload;
+}
 
 async function startRun(options: StarterOptions, run: RunOutline): Promise<'started' | 'already'> {
   try {
@@ -65,14 +75,33 @@ async function signalMessage(
   run: RunOutline,
   messageId: string,
 ): Promise<'signalled' | 'gone'> {
-  if (run.startedAt !== null && (await signalRunning(options, run, messageId))) return 'signalled';
+  const signal = { name: 'message', payload: { messageId } } as const;
+  if (run.startedAt !== null && (await signalRunning(options, run, signal))) return 'signalled';
+  return signalWithStart(options, run, signal);
+}
+
+async function stopRun(
+  options: StarterOptions,
+  run: RunOutline,
+  stop: StopSignalPayload,
+): Promise<'signalled' | 'gone'> {
+  const signal = { name: 'stop', payload: stop } as const;
+  if (run.workflowStartedAt === null) return signalWithStart(options, run, signal);
+  return (await signalRunning(options, run, signal)) ? 'signalled' : 'gone';
+}
+
+async function signalWithStart(
+  options: StarterOptions,
+  run: RunOutline,
+  { name, payload }: RunSignal,
+): Promise<'signalled' | 'gone'> {
   try {
     await withSearchAttributes(run, (typedSearchAttributes) =>
       options.client.workflow.signalWithStart(workflowOf(run), {
         ...startOptions(options, run),
         typedSearchAttributes,
-        signal: messageSignalName,
-        signalArgs: [{ messageId }],
+        signal: name,
+        signalArgs: [payload],
       }),
     );
     return 'signalled';
@@ -86,10 +115,10 @@ async function signalMessage(
 async function signalRunning(
   { client }: StarterOptions,
   { workflowId }: RunOutline,
-  messageId: string,
+  { name, payload }: RunSignal,
 ): Promise<boolean> {
   try {
-    await client.workflow.getHandle(workflowId).signal(messageSignalName, { messageId });
+    await client.workflow.getHandle(workflowId).signal(name, payload);
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Failpoint } from '../../core/failpoint.ts';
 import { foldersOf } from '../../worker/sandbox/sandbox-paths.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
@@ -60,19 +61,26 @@ async function sendAgain(body: Record<string, unknown>): Promise<Sent> {
   return first.data;
 }
 
+/** A message is answered before its session's workflow is signalled. */
+async function sendToDying(name: Failpoint, body: Record<string, unknown>): Promise<void> {
+  const sending = send(service, body);
+  if (name === 'chat.stored') await expect(sending).rejects.toThrow();
+  else await sending.catch(() => undefined);
+}
+
 describe('a message whose API dies', { timeout: 240_000 }, () => {
   it.each(failpointsOf('chat'))('at %s has one turn, sent again or not', async (name) => {
     const chat = await openConversation(otherApi);
     const { sessionId, runId } = chat;
     await restartWithFailpoint(service.api, name);
     const again = { message: noting('again'), sessionId, clientMessageId: 'again' };
-    await expect(send(service, again)).rejects.toThrow();
+    await sendToDying(name, again);
     const { messageId } = await sendAgain(again);
     expect(await chat.turn(messageId)).toMatchObject({ exitCode: 0, texts: ['Noted again.'] });
 
     await restartWithFailpoint(service.api, name);
     const alone = { message: noting('alone'), sessionId, clientMessageId: 'alone' };
-    await expect(send(service, alone)).rejects.toThrow();
+    await sendToDying(name, alone);
     await restartAfterFailpoint(service.api, async () => {
       await chat.until(({ event, data }) => event === 'chat_output' && /Noted alone/.test(data));
     });
@@ -95,7 +103,7 @@ describe('a message whose API dies', { timeout: 240_000 }, () => {
     async (name) => {
       await restartWithFailpoint(service.api, name);
       const body = { message: noting('first'), clientMessageId: name };
-      await expect(send(service, body)).rejects.toThrow();
+      await sendToDying(name, body);
       const { sessionId, runId, messageId } = await sendAgain(body);
       const waited = await send(otherApi, { ...body, stream: false });
       expect(waited).toMatchObject({

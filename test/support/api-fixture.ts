@@ -139,7 +139,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
         asked.redelivered.push(delivery);
         return 'started';
       },
-      signalStop: async (workflowId, { graceMs }) => {
+      stopRun: async ({ workflowId }, { graceMs }) => {
         asked.stopped.push({ workflowId, graceMs });
         return 'signalled';
       },

@@ -118,6 +118,30 @@ describe('an interrupt', patiently, () => {
     await endSession(service, chat);
   });
 
+  it('ends a plain run whose workflow is being started, as a stop and a deletion do', async () => {
+    proxy.hold();
+    const trigger = async () => (await service.trigger({ prompt: hanging })).runId;
+    const [interrupted, stopped, deleted] = [await trigger(), await trigger(), await trigger()];
+    await expect.poll(proxy.held).not.toBe('');
+    const answers = await Promise.all([
+      service.call('POST', `/runs/${interrupted}/interrupt`),
+      service.call('POST', `/runs/${stopped}/stop`, { body: { graceSeconds: 0 } }),
+      service.call('DELETE', `/runs/${deleted}`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    proxy.release();
+    const noSandbox = { startedAt: null, status: 'sleep' };
+    const ends = await Promise.all([interrupted, stopped].map((id) => service.untilEnded(id)));
+    expect(ends).toMatchObject([
+      { error: 'interrupted_by_api', ...noSandbox },
+      { error: 'stopped_by_api', ...noSandbox },
+    ]);
+    const { pool } = service.database;
+    const query = 'select started_at, end_cause from runs where id = $1 and ended_at is not null';
+    const rows = async () => (await pool.query(query, [deleted])).rows;
+    await expect.poll(rows).toEqual([{ started_at: null, end_cause: 'deleted_by_api' }]);
+  });
+
   it('has no effect on a message whose sandbox is still starting', async () => {
     const chat = await openConversation(service);
     const message = await chat.send(saying('I came up.'));

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal.ts';
 import { script } from '../support/prompts.ts';
@@ -118,7 +118,14 @@ it('shows the same of a session, also after continue-as-new, and finds it', asyn
   const chat = await openConversation(service);
   const workflowId = await workflowIdOf(service, chat.runId);
   const handle = new Client({ connection: server.connection }).workflow.getHandle(workflowId);
-  const { runId: first } = await handle.describe();
+  const first = await vi.waitUntil(
+    () =>
+      handle.describe().then(
+        ({ runId }) => runId,
+        () => null,
+      ),
+    patiently,
+  );
   await chat.say(script([{ say: canary }]));
   await expect.poll(async () => (await handle.describe()).runId, patiently).not.toBe(first);
 

@@ -51,6 +51,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     markDeleted: (runId: string) => markDeleted(pool, runId),
     /** Safe to repeat. */
     markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
+    /** The same for many runs. Returns those whose rows are locked, to mark again. */
+    markWorkflowsStarted: (runIds: string[]) => markWorkflowsStarted(pool, runIds),
     /** True at the first call. */
     markStarted: (runId: string, generation: number, agentStatus: AgentStatus) =>
       markStarted(pool, { runId, generation, agentStatus }, observer.onStarted),
@@ -143,6 +145,22 @@ async function markWorkflowStarted(db: Db, runId: string): Promise<void> {
     update runs set workflow_started_at = db_clock()
     where id = $1 and workflow_started_at is null`;
   await db.query(text, [runId]);
+}
+
+async function markWorkflowsStarted(db: Db, runIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with unlocked as (
+       select id from runs where id = any($1) for no key update skip locked
+     ),
+     marked as (
+       update runs set workflow_started_at = db_clock()
+       where id in (select id from unlocked) and workflow_started_at is null
+     )
+     select id from runs
+     where id = any($1) and workflow_started_at is null and id not in (select id from unlocked)`,
+    [runIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function markStarted(

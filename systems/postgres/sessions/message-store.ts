@@ -1,7 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import type { RunOutline, Usage } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { inBriefTransaction, inDryRun, inTransaction } from '../client/transaction.ts';
+import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
   type FileConflict,
   FileConflictError,
@@ -67,9 +67,9 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
       storeWithFiles(pool, message, { ...files, hostStaleMs }),
     /** The message whose turn was announced and has not ended, in any sandbox. */
     currentMessage: (runId: string) => findCurrentMessage(pool, runId),
-    /** Deletes the message if it was never delivered and has not ended; returns whether it did. */
-    withdraw: (runId: string, messageId: string) => withdraw(pool, runId, messageId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
+    /** The same for many messages. Returns those whose rows are locked, to mark again. */
+    markAllSignalled: (messageIds: string[]) => markAllSignalled(pool, messageIds),
     /** The ends of those turns that have ended, by message. */
     ends: (messageIds: string[]) => findEnds(pool, messageIds),
     /** How many messages come before it, including the one in progress. */
@@ -164,31 +164,30 @@ async function findCurrentMessage(db: Db, runId: string): Promise<string | null>
   return rows[0]?.id ?? null;
 }
 
-/** Locks the log first: no delivery or failure of the message is in progress then. */
-function withdraw(pool: Pool, runId: string, messageId: string): Promise<boolean> {
-  return inTransaction(pool, async (db) => {
-    await db.query('select from run_logs where run_id = $1 for update', [runId]);
-    const { rows } = await db.query(
-      `with deleted as (
-         delete from session_messages
-         where id = $1 and run_id = $2 and delivery_attempts = 0 and ended_at is null
-         returning run_id, text
-       ),
-       counted as (
-         insert into stored_bytes_changes (project_id, kind, bytes)
-         select r.project_id, 'messages', -octet_length(d.text)
-         from deleted d join runs r on r.id = d.run_id
-       )
-       select from deleted`,
-      [messageId, runId],
-    );
-    return rows.length === 1;
-  });
-}
-
 async function markSignalled(db: Db, messageId: string): Promise<void> {
   const text = 'update session_messages set signalled_at = db_clock() where id = $1';
   await db.query({ name: 'mark_signalled', text, values: [messageId] });
+}
+
+/** Nothing is signalled for a message that has ended. */
+async function markAllSignalled(db: Db, messageIds: string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `with unsignalled as (
+       select id from session_messages
+       where id = any($1) and ended_at is null and signalled_at is null
+     ),
+     unlocked as (
+       select id from session_messages where id in (select id from unsignalled)
+       for no key update skip locked
+     ),
+     marked as (
+       update session_messages set signalled_at = db_clock()
+       where id in (select id from unlocked)
+     )
+     select id from unsignalled where id not in (select id from unlocked)`,
+    [messageIds],
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function findEnds(db: Db, messageIds: string[]): Promise<Map<string, MessageEnd>> {

@@ -2,7 +2,6 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { ApiDeps } from '../../../api/deps.ts';
 import { limits } from '../../../core/limits.ts';
 import { createLossStore } from '../../../systems/postgres/hosts/known-database.ts';
 import { createAcceptedIds } from '../../../systems/redis/accepted-ids.ts';
@@ -38,16 +37,6 @@ test('a run, a session and a message are missed if the database lacks one of the
   createAcceptedIds(fixture.redis.redis, fixture.redis).add(randomUUID());
   await expect.poll(isLacking).toBe(true);
   await purgeRuns(instance());
-});
-
-test('a message that was rejected because its session has ended is not missed', async () => {
-  const signalMessage: ApiDeps['signalMessage'] = async () => 'gone';
-  const other = caller(await fixture.start({ signalMessage }), tenant.key);
-  const { sessionId, runId } = await openSession();
-  const late = await other(`${path()}/chat`, { body: { message: 'Late', sessionId } });
-  expect(late.status).toBe(404);
-  await expect.poll(readIds).toContain(runId);
-  expect(await isLacking()).toBe(false);
 });
 
 test('a frame is missed if the stream has it and the log does not', async () => {

@@ -93,8 +93,8 @@ test.each([
 
 test('stop answers 200 while Temporal is unreachable, or without the workflow', async () => {
   const { runId, path } = await newRun();
-  const away = await fixture.start({ signalStop: () => Promise.reject(new Error('away')) });
-  const hanging = await fixture.start({ signalStop: () => new Promise(() => {}) });
+  const away = await fixture.start({ stopRun: () => Promise.reject(new Error('away')) });
+  const hanging = await fixture.start({ stopRun: () => new Promise(() => {}) });
   for (const process of [away, hanging]) {
     const answer = await caller(process, tenant.key)(`${path}/stop`, { body: {} });
     expect([answer.status, answer.json.data.stopping]).toEqual([200, true]);

@@ -159,10 +159,8 @@ describe('the stored bytes of a project', () => {
     const { stores, database } = fixture;
     const made = (await trigger(tenant, { prompt: 'Grüße' })).json.data.runId;
     const { sessionId, runId } = (await chatOf(tenant)({ message: 'Hi ü' })).json.data;
-    const second = (await chatOf(tenant)({ message: 'Wait', sessionId })).json.data;
+    await chatOf(tenant)({ message: 'Wait', sessionId });
     expect(await stored(tenant)).toEqual({ ...nothing, messages: 7 + 5 + 4 });
-    expect(await stores.messages.withdraw(runId, second.messageId)).toBe(true);
-    expect(await stored(tenant)).toEqual({ ...nothing, messages: 7 + 5 });
 
     for (const id of [made, runId])
       await stores.runs.endRun({ runId: id, cause: 'completed', detail: null, exitCode: 0 });

@@ -74,6 +74,8 @@ test('ends a run whose workflow was closed, and its container is removed', patie
   const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
   const own = async () => (await service.sandboxes.list()).filter((one) => one.runId === runId);
   await expect.poll(own, { timeout: 120_000 }).toHaveLength(1);
+  const started = async () => (await runStore().find(runId))?.workflowStartedAt;
+  await expect.poll(started).toBeInstanceOf(Date);
   await endWorkflow(runId);
   const before = await doctor();
   expect(before.about('workflow_closed')).toContain(runId);
@@ -113,6 +115,8 @@ test('delivers a pending webhook, message and stop request', patiently, async ()
                where id = '${message.messageId}'`);
   const works = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
   await untilWorking(service, works);
+  const started = async () => (await runStore().find(works.runId))?.workflowStartedAt;
+  await expect.poll(started).toBeInstanceOf(Date);
   await runStore().recordCause({ ...works, cause: 'stopped_by_api', detail: null });
   await query(`update runs set end_cause_at = end_cause_at - interval '2 minutes'
                where id = '${works.runId}'`);

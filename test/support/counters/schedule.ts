@@ -8,6 +8,9 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'insert into key_usage',
     'delete from key_usage',
     'with unlocked as ( select id from api_keys',
+    // Marks of started and signalled workflows, in batches.
+    'with unlocked as ( select id from runs',
+    'with unsignalled as ( select id from session_messages',
     'select … from temporal_identity',
     'insert into temporal_identity',
   ],

@@ -4,7 +4,7 @@ import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
-import { giveMessage, storeMessage, untilWaiting } from './session-turns.ts';
+import { giveMessage, storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -19,12 +19,6 @@ const end = ({ runId }: Run) =>
     detail: null,
     exitCode: null,
   });
-
-async function countOf(table: 'session_messages' | 'message_files' | 'frames', of: string) {
-  const column = { session_messages: 'id', message_files: 'message_id', frames: 'run_id' }[table];
-  const { rows } = await database.pool.query(`select from ${table} where ${column} = $1`, [of]);
-  return rows.length;
-}
 
 describe('messages that were not signalled to a workflow', () => {
   const untold = async (of: Run[], olderThanMs = 0) => {
@@ -95,58 +89,5 @@ describe('the current message', () => {
     expect(await present(run)).toBe(messageId);
     await end(run);
     expect(await present(run)).toBeNull();
-  });
-});
-
-describe('a message is withdrawn', () => {
-  test('once, with its files; other messages of its session stay', async () => {
-    const { runId } = await scenario.session();
-    const [before, messageId] = [await store(runId), await store(runId)];
-    await database.pool.query(
-      `with b as (insert into blobs (sha256, size) values (sha256(''), 0) returning sha256)
-       insert into message_files (message_id, path, sha256, size, mode, scope)
-       select $1, 'a', sha256, 0, 420, 'run' from b`,
-      [messageId],
-    );
-    expect(await messages().withdraw(runId, messageId)).toBe(true);
-    expect(await countOf('session_messages', messageId)).toBe(0);
-    expect(await countOf('message_files', messageId)).toBe(0);
-    expect(await countOf('session_messages', before)).toBe(1);
-    expect(await messages().withdraw(runId, messageId)).toBe(false);
-  });
-
-  test('not after it was delivered to an agent', async () => {
-    const run = await scenario.session();
-    const messageId = await store(run.runId);
-    await give(run);
-    expect(await messages().withdraw(run.runId, messageId)).toBe(false);
-    expect(await countOf('session_messages', messageId)).toBe(1);
-  });
-
-  test('not after its turn was announced as failed', async () => {
-    const run = await scenario.session();
-    const messageId = await store(run.runId);
-    await end(run);
-    expect(await messages().withdraw(run.runId, messageId)).toBe(false);
-    expect((await messages().ends([messageId])).get(messageId)).toMatchObject({ exitCode: 1 });
-  });
-
-  test('either before or after a concurrent end of its session, never both', async () => {
-    const run = await scenario.session();
-    const messageId = await store(run.runId);
-    const ending = await database.pool.connect();
-    try {
-      await ending.query('begin');
-      await ending.query('update run_logs set is_final = true where run_id = $1', [run.runId]);
-      const taken = messages().withdraw(run.runId, messageId);
-      await untilWaiting(database.pool);
-      await ending.query(`select fail_turns($1, null, 'stopped_by_api')`, [run.runId]);
-      await ending.query('commit');
-      expect(await taken).toBe(false);
-      expect(await countOf('frames', run.runId)).toBe(1);
-      expect(await countOf('session_messages', messageId)).toBe(1);
-    } finally {
-      ending.release();
-    }
   });
 });

@@ -48,6 +48,38 @@ describe('the workflow of a run', () => {
     expect(await temporal.hasCompleted(`run/${randomUUID()}`)).toBe(false);
   });
 
+  it('is started by a stop that arrives before its start, and ends', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('signalled');
+    await temporal.startRun(run);
+    await fixture.client.workflow.getHandle(run.workflowId).result();
+    expect(fake.calls).toContain('endRun');
+    expect(await temporal.startRun(run)).toBe('already');
+    expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('gone');
+  });
+
+  it('receives each of ten concurrent starts and stops at most once', async () => {
+    const fake = fakeRun();
+    const run = newRun(fake);
+    const calls = Array.from({ length: 10 }, () => [
+      temporal.startRun(run),
+      temporal.stopRun(run, { graceMs: 0 }),
+    ]);
+    await Promise.all(calls.flat());
+    await fixture.client.workflow.getHandle(run.workflowId).result();
+    expect(fake.calls.filter((name) => name === 'endRun')).toHaveLength(1);
+  });
+
+  it('is not started by a stop if its start was recorded', async () => {
+    const run = { ...newRun(fakeRun()), workflowStartedAt: new Date() };
+    expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.describe(run.workflowId)).toBe('missing');
+    await temporal.startRun(run);
+    expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('signalled');
+    await fixture.client.workflow.getHandle(run.workflowId).result();
+  });
+
   it('can be terminated, and a second call changes nothing', async () => {
     const run = newRun(fakeRun());
     await temporal.startRun(run);
