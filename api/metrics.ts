@@ -1,5 +1,5 @@
 import type { AdmissionRejection } from '../systems/postgres/admission/admission.ts';
-import type { StoredMessage } from '../systems/postgres/sessions/message-store.ts';
+import type { StoredMessage } from '../systems/postgres/sessions/store-message.ts';
 import type { ErrorCode } from './errors.ts';
 
 /** The metrics that the API reports, independent of the library that collects them. */

@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
-import type { MessageRejection } from '../../systems/postgres/sessions/message-store.ts';
 import type { SessionRejection } from '../../systems/postgres/sessions/open-session.ts';
+import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
 import { ApiError, invalid } from '../errors.ts';
 
 interface Rejection {

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/message-store.ts';
+import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/store-message.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionEnded } from '../errors.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';

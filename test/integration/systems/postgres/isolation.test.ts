@@ -92,7 +92,7 @@ test('a connection that lost its level, as through a pooler, counts nothing', as
     expect((await client.query(level)).rows).toEqual([{ level: 'repeatable read' }]);
     const statements = [
       'select lock_placement()',
-      `select store_message('${runId}', '${randomUUID()}', null, 'Hi.', 50, '30 s', true, false)`,
+      `select store_message('${runId}', '${randomUUID()}', null, 'Hi.', 50, '30 s', true, false, false)`,
     ];
     for (const text of statements) {
       await expect(client.query(text)).rejects.toThrow('must be read committed');

@@ -1,5 +1,8 @@
 -- Stores a message. If the session is asleep, it first claims a slot of the project; the host is
 -- chosen when the sandbox is started. Locks in the order of admission: the project, then the run.
+-- Only the claim of a slot needs the project, so that messages to sessions with a slot do not wait
+-- for each other. If such a session releases its slot before its run is locked, the outcome is
+-- `released`, nothing is stored, and the caller repeats the call with `p_locks_project`.
 create or replace function store_message(
   p_run_id uuid,
   p_message_id uuid,
@@ -8,22 +11,32 @@ create or replace function store_message(
   p_queue_max integer,
   p_stale_after interval,
   p_checks_storage boolean,
-  p_postgres_disk_is_short boolean
+  p_postgres_disk_is_short boolean,
+  p_locks_project boolean
 )
 returns table (outcome text, message_id uuid, "position" integer, "limit" bigint, current bigint)
 language plpgsql volatile as $$
 declare
   project projects;
+  may_claim_slot boolean;
   run runs;
   flow flows;
   known session_messages;
 begin
   perform assert_read_committed();
-  select p.* into project from projects p join runs r on r.project_id = p.id
-    where r.id = p_run_id for no key update of p;
+  select * into run from runs r where r.id = p_run_id;
+  may_claim_slot := p_locks_project or not run.holds_slot;
+  if may_claim_slot then
+    select * into project from projects p where p.id = run.project_id for no key update;
+  end if;
   select * into run from runs r where r.id = p_run_id for no key update;
   if not found or run.end_cause is not null or run.deleted_at is not null then
     outcome := 'gone';
+    return next;
+    return;
+  end if;
+  if not may_claim_slot and not run.holds_slot then
+    outcome := 'released';
     return next;
     return;
   end if;
@@ -45,7 +58,7 @@ begin
     return;
   end if;
   if p_checks_storage then
-    select o."limit", o.current into "limit", current from storage_over_quota(project.id) o;
+    select o."limit", o.current into "limit", current from storage_over_quota(run.project_id) o;
     if found then
       outcome := 'STORAGE_QUOTA';
       return next;
@@ -87,7 +100,7 @@ begin
   select count(*) into "position" from session_messages m
     where m.run_id = p_run_id and m.ended_at is null;
   insert into stored_bytes_changes (project_id, kind, bytes)
-  values (project.id, 'messages', octet_length(p_text));
+  values (run.project_id, 'messages', octet_length(p_text));
   insert into session_messages (id, run_id, position, client_message_id, text)
   select p_message_id, p_run_id, coalesce(max(m.position), 0) + 1, p_client_message_id, p_text
   from session_messages m where m.run_id = p_run_id;
