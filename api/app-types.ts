@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { FlowOutline } from '../core/flows/flow.ts';
 import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
 import type { ErrorCode } from './errors.ts';
@@ -16,6 +17,8 @@ export type App = FastifyInstance<
 /** The caller of a request: an active API key. */
 export interface Caller {
   key: KeyRecord;
+  /** The flow in the path, which may be of another project; null: there is none. */
+  flow: FlowOutline | null;
 }
 
 declare module 'fastify' {

@@ -57,7 +57,10 @@ export interface ApiDeps {
   logger: FastifyBaseLogger;
   metrics: ApiMetrics;
 
-  keys: Pick<KeyStore, 'findByKey' | 'activeOf' | 'touch' | 'find' | 'page' | 'create' | 'revoke'>;
+  keys: Pick<
+    KeyStore,
+    'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page' | 'create' | 'revoke'
+  >;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { apiKeyRule } from '../../core/field-rules.ts';
-import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import type { KeyStore } from '../../systems/postgres/accounts/key-store.ts';
 import type { App, Caller } from '../app-types.ts';
 import { ApiError, unauthorized } from '../errors.ts';
+import { isUuid } from '../http/not-found.ts';
 import { createBruteForceGuard } from './brute-force-guard.ts';
 import { presentedKey } from './credentials.ts';
 
 interface AuthenticateDeps {
-  keys: { findByKey: (key: string) => Promise<KeyRecord | null> };
+  keys: Pick<KeyStore, 'findByKey' | 'findWithFlow'>;
   /** Called for every authenticated request. */
   onUse: (keyId: string) => void;
   nowMs: () => number;
@@ -16,7 +17,8 @@ interface AuthenticateDeps {
 /**
  * Runs before every route. Every route needs a key unless its config says otherwise; below
  * `/api/v1` so does a path without a route. The key is looked up for every call, so a revocation
- * takes effect immediately.
+ * takes effect immediately. The same statement reads the flow in the path, which most routes below
+ * it need, without its texts: a request keeps it in memory while its body arrives.
  */
 export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps): void {
   const guard = createBruteForceGuard(nowMs);
@@ -28,10 +30,16 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
     const waitSeconds = guard.retryAfterSeconds(secret, request.ip);
     if (waitSeconds === Number.POSITIVE_INFINITY) throw unauthorized();
     if (waitSeconds > 0) throw tooManyUnknownKeys(waitSeconds);
+    const found = await find(secret, flowIdOf(request));
+    guard.record(secret, request.ip, found !== null);
+    if (found?.key.state !== 'active') throw unauthorized();
+    return found;
+  }
+
+  async function find(secret: string, flowId: string | null): Promise<Caller | null> {
+    if (flowId !== null) return keys.findWithFlow(secret, flowId);
     const key = await keys.findByKey(secret);
-    guard.record(secret, request.ip, key !== null);
-    if (key?.state !== 'active') throw unauthorized();
-    return { key };
+    return key && { key, flow: null };
   }
 
   app.addHook('onRequest', async (request) => {
@@ -39,6 +47,12 @@ export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps)
     request.caller = await identify(request);
     onUse(request.caller.key.keyId);
   });
+}
+
+/** Null if the path has none, or if it is malformed. */
+function flowIdOf({ params }: FastifyRequest): string | null {
+  const { flowId } = params as { flowId?: string };
+  return flowId !== undefined && isUuid(flowId) ? flowId : null;
 }
 
 function needsNoKey(request: FastifyRequest): boolean {

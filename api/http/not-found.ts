@@ -28,7 +28,7 @@ export function checkPathIds(app: App): void {
     if (request.routeOptions.config.skipsIdCheck === true) return;
     for (const [name, value] of Object.entries(request.params as Record<string, string>)) {
       const resource = resources[name];
-      if (resource !== undefined && !uuidPattern.test(value)) throw notFound(resource);
+      if (resource !== undefined && !isUuid(value)) throw notFound(resource);
       if (name === 'interactionId' && !isInteractionId(value)) throw notFound('Interaction');
     }
   });
@@ -37,7 +37,8 @@ export function checkPathIds(app: App): void {
 /** The path parameters that hold a UUID, and the resource that each identifies. */
 const resources: Record<string, string> = { runId: 'Run', flowId: 'Flow', keyId: 'Key' };
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isUuid = (value: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);
 
 /** A parameter matches one path segment, the star matches the rest. */
 function patternOf(url: string): RegExp {

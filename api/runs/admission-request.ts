@@ -3,7 +3,7 @@
 // loaded.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Flow } from '../../core/flows/flow.ts';
+import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
 import type { Caller } from '../app-types.ts';
@@ -60,7 +60,7 @@ export const createdByKey = ({ key }: Caller, requestId: string): RunCreator => 
 
 interface AdmissionRequestInput {
   creator: RunCreator;
-  flow: Flow;
+  flow: FlowOutline & Pick<Flow, 'prompt'>;
   body: TriggerBody;
   config: RunConfig;
   idempotencyKey: string | null;

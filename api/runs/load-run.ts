@@ -1,5 +1,7 @@
-import type { Flow } from '../../core/flows/flow.ts';
+import type { FastifyRequest } from 'fastify';
+import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
+import { callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { foreign, notFound } from '../errors.ts';
 
@@ -13,6 +15,14 @@ export async function loadRun(
   if (run === null || run.deletedAt !== null) throw notFound('Run');
   if (run.projectId !== projectId) throw foreign('The run');
   return run;
+}
+
+/** The flow in the path if it is of the key's project, or throws. */
+export function flowOf(request: FastifyRequest): FlowOutline {
+  const { key, flow } = callerOf(request);
+  if (flow === null) throw notFound('Flow');
+  if (flow.projectId !== key.projectId) throw foreign('The flow');
+  return flow;
 }
 
 export async function loadFlow(

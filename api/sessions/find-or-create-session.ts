@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Flow } from '../../core/flows/flow.ts';
+import type { FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -11,7 +11,7 @@ import type { SessionBody } from './session-schema.ts';
 
 interface SessionRequest {
   caller: Caller;
-  flow: Flow;
+  flow: FlowOutline;
   body: SessionBody;
   context: Record<string, string>;
   requestId: string;
@@ -79,7 +79,7 @@ function openedOrThrow(opening: Opening, { flow, log }: Pick<SessionRequest, 'fl
 }
 
 function serverNamesOf(
-  flow: Pick<Flow, 'mcpServerNames'>,
+  flow: Pick<FlowOutline, 'mcpServerNames'>,
   { mcpMode, mcpServers }: ReturnType<typeof runConfigOf>,
 ): string[] {
   const fromFlow = mcpMode === 'merge' ? flow.mcpServerNames : [];

@@ -34,6 +34,12 @@ export interface Flow {
   updatedAt: Date;
 }
 
+/** What a request of a key needs of the flow in its path. */
+export type FlowOutline = Pick<
+  Flow,
+  'flowId' | 'projectId' | 'model' | 'mcpServerNames' | 'timeoutSeconds' | 'limits'
+>;
+
 /** Defaults for fields that are not set. */
 export const defaultFlow = {
   resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },

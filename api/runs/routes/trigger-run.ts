@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
-import { loadFlow } from '../load-run.ts';
+import { flowOf } from '../load-run.ts';
 import { flowParams, startRunResponses } from '../run-schema.ts';
 import type { StartRun } from '../start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../trigger-schema.ts';
@@ -24,13 +24,14 @@ const schema = {
 export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
   app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
-    const { body, params, query } = request;
+    const { body, query } = request;
     const { idempotencyKey, config, files } = parseTrigger(deps, request);
     const caller = callerOf(request);
-    const flow = await loadFlow(deps, params.flowId, caller.key.projectId);
+    const flow = flowOf(request);
+    const read = body.prompt === undefined ? await deps.flows.find(flow.flowId) : null;
     const admission = toAdmissionRequest(deps, {
       creator: createdByKey(caller, request.id),
-      flow,
+      flow: { ...flow, prompt: read?.prompt ?? null },
       body,
       config,
       idempotencyKey,

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { sessionEnded } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
@@ -25,7 +25,7 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
   const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
   app.patch(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request) => {
     const { params, body } = request;
-    const { run } = await loadSession(deps, params, projectOf(request));
+    const { run } = await loadSession(deps, request, params.sessionId);
     if (run.endCause !== null) throw sessionEnded();
     const config = await deps.sessions.changeConfig(run.runId, (known) =>
       patchSessionConfig(known, body),

@@ -1,15 +1,14 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type App, type Caller, callerOf } from '../../app-types.ts';
+import { type App, callerOf } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient } from '../../http/client-signal.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { resolveIdempotencyKey } from '../../runs/idempotency-key.ts';
-import { loadFlow } from '../../runs/load-run.ts';
+import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
@@ -54,10 +53,8 @@ export function chat(
       at: 'body.clientMessageId',
     });
     const files = decodeFiles(request.body.files ?? []);
-    const caller = callerOf(request);
-    const { flowId } = request.params;
-    const { headers, id: requestId, log } = request;
-    const target = { caller, flowId, sessionId, clientMessageId, headers, requestId, log };
+    const { log } = request;
+    const target = { request, sessionId, clientMessageId };
     const run = await resolveSession(deps, workflows, target);
     const message = { text, clientMessageId, files };
     const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
@@ -76,38 +73,27 @@ export function chat(
 }
 
 interface SessionTarget {
-  caller: Caller;
-  flowId: string;
+  request: FastifyRequest;
   sessionId: string | undefined;
   clientMessageId: string | null;
-  headers: IncomingHttpHeaders;
-  requestId: string;
-  log: FastifyBaseLogger;
 }
 
 async function resolveSession(
   deps: ApiDeps,
   workflows: WorkflowClient,
-  { caller, flowId, sessionId, clientMessageId, headers, requestId, log }: SessionTarget,
+  { request, sessionId, clientMessageId: key }: SessionTarget,
 ): Promise<Run & { sessionId: string }> {
-  const { projectId } = caller.key;
   if (sessionId !== undefined) {
-    const { run } = await loadSession(deps, { flowId, sessionId }, projectId);
+    const { run } = await loadSession(deps, request, sessionId);
     return { ...run, sessionId };
   }
-  const flow = await loadFlow(deps, flowId, projectId);
+  const flow = flowOf(request);
   // A retried first message must find the session that it has opened.
-  const key = clientMessageId;
-  const idBody = key === null ? {} : { sessionId: derivedSessionId('first', { flowId, key }) };
-  const context = parseContextHeaders(headers);
-  return findOrCreateSession(deps, workflows, {
-    caller,
-    flow,
-    body: idBody,
-    context,
-    requestId,
-    log,
-  });
+  const body = key === null ? {} : { sessionId: derivedSessionId('first', { ...flow, key }) };
+  const context = parseContextHeaders(request.headers);
+  const { id: requestId, log } = request;
+  const opening = { caller: callerOf(request), flow, body, context, requestId, log };
+  return findOrCreateSession(deps, workflows, opening);
 }
 
 interface TurnWait {

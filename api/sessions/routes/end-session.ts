@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { requestEnd } from '../../runs/request-end.ts';
 import { noQuery } from '../../runs/run-schema.ts';
@@ -19,7 +19,7 @@ const schema = {
 /** Safe to repeat. */
 export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
-    const { run } = await loadSession(deps, request.params, projectOf(request));
+    const { run } = await loadSession(deps, request, request.params.sessionId);
     await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
       cause: 'stopped_by_api',
       graceSeconds: limits.run.stopGraceDefaultSeconds,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
-import { loadFlow } from '../../runs/load-run.ts';
+import { flowOf } from '../../runs/load-run.ts';
 import { decodeRunCursor, encodeRunCursor } from '../../runs/run-cursor.ts';
 import { flowParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -25,7 +25,7 @@ const config = { answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listSessions(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions', { config, schema }, async (request, reply) => {
-    const { flowId } = await loadFlow(deps, request.params.flowId, projectOf(request));
+    const { flowId } = flowOf(request);
     const { cursor, label: labels, ...filter } = request.query;
     const limit = pageLimit(filter);
     const { sessions, next } = await deps.sessions.list({

@@ -33,7 +33,7 @@ export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient):
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request, reply) => {
     const caller = callerOf(request);
-    const flow = await deps.flows.find(request.params.flowId);
+    const { flow } = caller;
     if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
     const { headers, id: requestId, log } = request;
     const key = headers['idempotency-key'];

@@ -1,4 +1,4 @@
-import { type App, projectOf } from '../../app-types.ts';
+import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -16,7 +16,7 @@ const schema = {
 
 export function readSession(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
-    const session = await loadSession(deps, request.params, projectOf(request));
+    const session = await loadSession(deps, request, request.params.sessionId);
     const files = await deps.runs.findStoredFiles(session.run.runId);
     return { data: { ...sessionView(session, deps.publicUrl), files } };
   });

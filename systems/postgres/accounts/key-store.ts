@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { FlowOutline } from '../../../core/flows/flow.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
@@ -36,6 +37,8 @@ export function createKeyStore(pool: Pool) {
     /** The only time the key itself is readable. */
     create: (input: NewKey) => createKey(pool, input),
     findByKey: (key: string) => findByKey(pool, key),
+    /** The same with a flow, which may be of another project; null: there is none. */
+    findWithFlow: (key: string, flowId: string) => findWithFlow(pool, key, flowId),
     /** The keys among these that are neither revoked nor expired. */
     activeOf: (keyIds: string[]) => activeOf(pool, keyIds),
     find: (keyId: string) => findKey(pool, keyId),
@@ -100,6 +103,44 @@ async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
   const values = [hashOfToken(key)];
   const { rows } = await db.query<KeyRow>({ name: 'find_key', text, values });
   return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+interface FlowOutlineRow {
+  flow_id: string | null;
+  flow_project_id: string;
+  flow_model: string | null;
+  flow_mcp_server_names: string[];
+  flow_timeout_seconds: number | null;
+  flow_max_turns: number | null;
+  flow_max_budget_usd: number | null;
+}
+
+async function findWithFlow(
+  db: Db,
+  key: string,
+  flowId: string,
+): Promise<{ key: KeyRecord; flow: FlowOutline | null } | null> {
+  const text = `
+    select k.*, f.id as flow_id, f.project_id as flow_project_id, f.model as flow_model,
+           f.mcp_server_names as flow_mcp_server_names, f.timeout_seconds as flow_timeout_seconds,
+           f.max_turns as flow_max_turns, f.max_budget_usd as flow_max_budget_usd
+    from (select ${columns} from api_keys where key_hash = $1) k left join flows f on f.id = $2`;
+  const values = [hashOfToken(key), flowId];
+  const name = 'find_key_with_flow';
+  const { rows } = await db.query<KeyRow & FlowOutlineRow>({ name, text, values });
+  return rows[0] ? { key: toKeyRecord(rows[0]), flow: toFlowOutline(rows[0]) } : null;
+}
+
+function toFlowOutline(row: FlowOutlineRow): FlowOutline | null {
+  if (row.flow_id === null) return null;
+  return {
+    flowId: row.flow_id,
+    projectId: row.flow_project_id,
+    model: row.flow_model,
+    mcpServerNames: row.flow_mcp_server_names,
+    timeoutSeconds: row.flow_timeout_seconds,
+    limits: { maxTurns: row.flow_max_turns, maxBudgetUsd: row.flow_max_budget_usd },
+  };
 }
 
 async function activeOf(db: Db, keyIds: string[]): Promise<string[]> {
