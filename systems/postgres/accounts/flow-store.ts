@@ -136,7 +136,7 @@ function columnsOf(
   return all.filter(([, value]) => value !== undefined);
 }
 
-export async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
+async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
   const text = `select ${flowColumns} from flows where id = $1`;
   const { rows } = await db.query<FlowRow>({ name: 'find_flow', text, values: [flowId] });
   return rows[0] ? toFlow(rows[0]) : null;
@@ -166,15 +166,18 @@ const listStatement = `
   where bytes_before < $4
   order by created_at, id`;
 
-export async function readFlowSecrets(
-  db: Db,
-  sealer: Sealer,
-  flowId: string,
-): Promise<FlowSecrets> {
+async function readFlowSecrets(db: Db, sealer: Sealer, flowId: string): Promise<FlowSecrets> {
   const text = 'select secrets_sealed as sealed from flows where id = $1';
   const { rows } = await db.query<{ sealed: Buffer | null }>(text, [flowId]);
-  const sealed = rows[0]?.sealed;
-  if (!sealed) return { env: {}, mcpServers: {} };
+  return openFlowSecrets(sealer, flowId, rows[0]?.sealed ?? null);
+}
+
+export function openFlowSecrets(
+  sealer: Sealer,
+  flowId: string,
+  sealed: Buffer | null,
+): FlowSecrets {
+  if (sealed === null) return { env: {}, mcpServers: {} };
   // Authenticated by the seal: only columnsOf wrote this text.
   return JSON.parse(sealer.open(sealed, contextOf(flowId))) as FlowSecrets;
 }

@@ -139,7 +139,8 @@ async function admitRun(
     // The dry run has checked it; the files that were stored since must not reject their own run.
     checks_storage: isFinal !== true,
   });
-  const { rows } = await db.query<AdmissionRow>(admitStatement, [request]);
+  const statement = { name: 'admit_run', text: admitStatement, values: [request] };
+  const { rows } = await db.query<AdmissionRow>(statement);
   const row = rows[0];
   if (!row) throw new Error('admission returned no row');
   return row.outcome === 'rejected' ? toRejection(row) : { outcome: row.outcome, run: toRun(row) };

@@ -23,7 +23,7 @@ export function sealConfig(sealer: Sealer, runId: string, config: RunConfig): Bu
   return sealer.seal(JSON.stringify(config), contextOf(runId));
 }
 
-export async function readConfig(
+async function readConfig(
   db: Db,
   sealer: Sealer,
   { runId, generation }: SandboxGeneration,
@@ -33,8 +33,12 @@ export async function readConfig(
     where c.run_id = $1 and r.generation = $2`;
   const { rows } = await db.query<{ sealed: Buffer }>(text, [runId, generation]);
   const sealed = rows[0]?.sealed;
+  return sealed ? openConfig(sealer, runId, sealed) : null;
+}
+
+export function openConfig(sealer: Sealer, runId: string, sealed: Buffer): RunConfig {
   // The seal proves that this text was written by sealConfig.
-  return sealed ? (JSON.parse(sealer.open(sealed, contextOf(runId))) as RunConfig) : null;
+  return JSON.parse(sealer.open(sealed, contextOf(runId))) as RunConfig;
 }
 
 /**

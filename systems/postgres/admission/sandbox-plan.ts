@@ -2,13 +2,13 @@ import type { Flow, FlowSecrets } from '../../../core/flows/flow.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { SessionPlan } from '../../../core/sessions/session.ts';
-import { findFlow, readFlowSecrets } from '../accounts/flow-store.ts';
-import type { Db, Pool } from '../client/pool.ts';
-import { findRun } from '../runs/find-run.ts';
-import { readTriggerFields } from '../runs/trigger-fields.ts';
-import { readSessionConfig } from '../sessions/session-config-store.ts';
-import { readSessionPlan } from '../sessions/session-store.ts';
-import { readConfig } from './run-config-store.ts';
+import { type FlowRow, flowColumns, toFlow } from '../accounts/flow-row.ts';
+import { openFlowSecrets } from '../accounts/flow-store.ts';
+import type { Db } from '../client/pool.ts';
+import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
+import { openSessionConfig } from '../sessions/session-config-store.ts';
+import { hasUnsavedTurn } from '../sessions/unsaved-turn.ts';
+import { openConfig } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
 /** Everything a host needs to start a run's sandbox; contains secrets. */
@@ -16,7 +16,7 @@ export interface SandboxPlan {
   run: Run;
   flow: Flow;
   secrets: FlowSecrets;
-  /** Null once a sandbox has acknowledged it. */
+  /** Null once a sandbox has acknowledged it. That of a session is stored until the session ends. */
   config: RunConfig | null;
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
@@ -24,27 +24,69 @@ export interface SandboxPlan {
   session: SessionPlan | null;
 }
 
+/** A row has the columns of a RunRow and these. Those of the flow have a prefix. */
+interface PlanRow extends RunRow {
+  secrets_sealed: Buffer | null;
+  config_sealed: Buffer | null;
+  session_config_sealed: Buffer | null;
+  output_schema: string | null;
+  started_generation: number | null;
+  has_unsaved_turn: boolean;
+  [flowColumn: `flow.${string}`]: unknown;
+}
+
+const flowPrefix = 'flow.';
+const prefixedFlowColumns = flowColumns
+  .split(',')
+  .map((column) => `f.${column.trim()} as "${flowPrefix}${column.trim()}"`)
+  .join(', ');
+
+const planStatement = `
+  select ${runColumns}, l.last_seq, r.output_schema, ${prefixedFlowColumns}, f.secrets_sealed,
+    c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
+    ${hasUnsavedTurn} as has_unsaved_turn
+  from runs r
+  join run_logs l on l.run_id = r.id
+  join flows f on f.id = r.flow_id
+  left join run_configs c on c.run_id = r.id
+  left join sessions s on s.run_id = r.id
+  where r.id = $1`;
+
+/** One statement, so that its parts belong together. Null if there is no such run. */
 export async function readSandboxPlan(
-  pool: Pool,
+  db: Db,
   sealer: Sealer,
   runId: string,
 ): Promise<SandboxPlan | null> {
-  const run = await findRun(pool, runId);
-  if (run === null) return null;
-  const [flow, secrets, config, { outputSchema }, session] = await Promise.all([
-    findFlow(pool, run.flowId),
-    readFlowSecrets(pool, sealer, run.flowId),
-    run.sessionId === null ? readConfig(pool, sealer, run) : sessionConfigOf(pool, sealer, runId),
-    readTriggerFields(pool, runId),
-    readSessionPlan(pool, runId),
-  ]);
-  if (flow === null) throw new Error(`run ${runId} has no flow`);
-  return { run, flow, secrets, config, outputSchema, session };
+  const statement = { name: 'sandbox_plan', text: planStatement, values: [runId] };
+  const row = (await db.query<PlanRow>(statement)).rows[0];
+  if (row === undefined) return null;
+  const run = toRun(row);
+  return {
+    run,
+    flow: toFlow(flowRowOf(row)),
+    secrets: openFlowSecrets(sealer, run.flowId, row.secrets_sealed),
+    config: configOf(sealer, run, row),
+    outputSchema: row.output_schema,
+    session: sessionOf(run, row),
+  };
 }
 
-/** The configuration of a session is stored until the session ends. */
-async function sessionConfigOf(db: Db, sealer: Sealer, runId: string): Promise<RunConfig | null> {
-  const unlessAcknowledgedBy = 2 ** 31 - 1;
-  const session = await readSessionConfig(db, sealer, { runId, unlessAcknowledgedBy });
-  return session?.config ?? null;
+/** The statement selects every column of a FlowRow. */
+const flowRowOf = (row: PlanRow): FlowRow =>
+  Object.fromEntries(
+    Object.entries(row)
+      .filter(([name]) => name.startsWith(flowPrefix))
+      .map(([name, value]) => [name.slice(flowPrefix.length), value]),
+  ) as unknown as FlowRow;
+
+function configOf(sealer: Sealer, { runId, sessionId }: Run, row: PlanRow): RunConfig | null {
+  if (sessionId === null) return row.config_sealed && openConfig(sealer, runId, row.config_sealed);
+  return row.session_config_sealed && openSessionConfig(sealer, runId, row.session_config_sealed);
+}
+
+function sessionOf({ sessionId }: Run, row: PlanRow): SessionPlan | null {
+  if (sessionId === null || row.started_generation === null) return null;
+  const { started_generation: startedGeneration, has_unsaved_turn: hasUnsavedTurn } = row;
+  return { sessionId, startedGeneration, hasUnsavedTurn };
 }

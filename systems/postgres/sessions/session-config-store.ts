@@ -15,9 +15,12 @@ interface ConfigRow {
 
 function openRow(sealer: Sealer, runId: string, row: ConfigRow | undefined): SessionConfig | null {
   if (row === undefined) return null;
+  return { config: openSessionConfig(sealer, runId, row.sealed), version: row.version };
+}
+
+export function openSessionConfig(sealer: Sealer, runId: string, sealed: Buffer): RunConfig {
   // The seal proves that this text was written by sealSessionConfig.
-  const config = JSON.parse(sealer.open(row.sealed, contextOf(runId))) as RunConfig;
-  return { config, version: row.version };
+  return JSON.parse(sealer.open(sealed, contextOf(runId))) as RunConfig;
 }
 
 export async function readSessionConfig(

@@ -1,4 +1,4 @@
-import type { Session, SessionConfig, SessionPlan } from '../../../core/sessions/session.ts';
+import type { Session, SessionConfig } from '../../../core/sessions/session.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { runColumns } from '../runs/run-row.ts';
@@ -10,7 +10,6 @@ import {
 } from './session-config-store.ts';
 import { listSessions, type SessionQuery } from './session-list.ts';
 import { queuedColumn, type SessionRow, toSession } from './session-row.ts';
-import { hasUnsavedTurn } from './unsaved-turn.ts';
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
@@ -22,8 +21,6 @@ export function createSessionStore(pool: Pool, sealer: Sealer) {
     find: (flowId: string, sessionId: string) => findSession(pool, flowId, sessionId),
     /** Latest first, without deleted sessions. */
     list: (query: SessionQuery) => listSessions(pool, query),
-    /** Null if the run is not a session. */
-    plan: (runId: string) => readSessionPlan(pool, runId),
     /** Null once this sandbox has acknowledged it, and once the session has ended. */
     readConfig: (runId: string, generation: number): Promise<SessionConfig | null> =>
       readSessionConfig(pool, sealer, { runId, unlessAcknowledgedBy: generation }),
@@ -46,14 +43,4 @@ async function findSession(db: Db, flowId: string, sessionId: string): Promise<S
   const values = [flowId, sessionId];
   const { rows } = await db.query<SessionRow>({ name: 'find_session', text, values });
   return rows[0] ? toSession(rows[0]) : null;
-}
-
-export async function readSessionPlan(db: Db, runId: string): Promise<SessionPlan | null> {
-  const { rows } = await db.query<SessionPlan>(
-    `select session_id as "sessionId", started_generation as "startedGeneration",
-            ${hasUnsavedTurn} as "hasUnsavedTurn"
-     from sessions s where run_id = $1`,
-    [runId],
-  );
-  return rows[0] ?? null;
 }

@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import type { SandboxLease } from '../../../../systems/postgres/log/lease.ts';
-import { createSessionStore } from '../../../../systems/postgres/sessions/session-store.ts';
+import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { expectDescribed } from '../../../support/expect-described.ts';
@@ -79,7 +79,7 @@ async function nextTurn(lease: SandboxLease): Promise<string> {
 }
 
 const hasUnsavedTurn = async (runId: string) =>
-  (await createSessionStore(database.pool, testSealer).plan(runId))?.hasUnsavedTurn;
+  (await createRunStore(database.pool, testSealer).sandboxPlan(runId))?.session?.hasUnsavedTurn;
 
 const rollBacks = (runId: string) => framesOf(runId, 'session_ready', 'state_rolled_back');
 
