@@ -7,7 +7,6 @@ import { openFlowSecrets } from '../accounts/flow-store.ts';
 import type { Db } from '../client/pool.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
 import { openSessionConfig } from '../sessions/session-config-store.ts';
-import { hasUnsavedTurn } from '../sessions/unsaved-turn.ts';
 import { openConfig } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
@@ -16,7 +15,7 @@ export interface SandboxPlan {
   run: Run;
   flow: Flow;
   secrets: FlowSecrets;
-  /** Null once a sandbox has acknowledged it. That of a session is stored until the session ends. */
+  /** Null once a sandbox has acknowledged it, or, of a session, once the session has ended. */
   config: RunConfig | null;
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
@@ -44,7 +43,7 @@ const prefixedFlowColumns = flowColumns
 const planStatement = `
   select ${runColumns}, l.last_seq, r.output_schema, ${prefixedFlowColumns}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
-    ${hasUnsavedTurn} as has_unsaved_turn
+    s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn
   from runs r
   join run_logs l on l.run_id = r.id
   join flows f on f.id = r.flow_id
