@@ -36,7 +36,7 @@ export async function storeTranscript(
   const entries = read.files
     .filter(({ rest }) => rest.size > 0)
     .map(({ path, base, rest }) => ({ path, ...rest, start: base?.appendAt ?? 0 }));
-  const uploaded = await storeBlobs(blobs, { root, entries, signal });
+  const uploaded = await storeBlobs(blobs, { root, entries, areNew: true, signal });
   const isStored = new Set(uploaded.stored.map(({ path }) => path));
   return {
     files: read.files.filter(({ path, rest }) => rest.size === 0 || isStored.has(path)),

@@ -25,6 +25,8 @@ interface StoredBlobs<C> {
 interface HashedFiles<C> {
   root: string;
   entries: C[];
+  /** Most contents were written just now, so storing them costs less than asking for them first. */
+  areNew?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -33,14 +35,14 @@ type Missing = Map<Content, 'changed' | 'gone'>;
 /** Stores the contents of hashed files. The agent may have changed or removed them since. */
 export async function storeBlobs<C extends Content>(
   blobs: OwnedBlobs,
-  { root, entries, signal }: HashedFiles<C>,
+  { root, entries, areNew = false, signal }: HashedFiles<C>,
 ): Promise<StoredBlobs<C>> {
   const byContent = groupByContent(entries);
   const contents = [...byContent.keys()];
   const missing: Missing = new Map();
   for (let from = 0; from < contents.length; from += blobsPerQuery) {
     const hashes = contents.slice(from, from + blobsPerQuery);
-    const stored = await blobs.has(hashes);
+    const stored = areNew ? new Set<string>() : await blobs.has(hashes);
     const unstored = hashes.filter((sha256) => !stored.has(sha256)).values();
     const put = async (): Promise<void> => {
       for (const sha256 of unstored) {
