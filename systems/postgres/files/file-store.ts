@@ -1,6 +1,7 @@
 import type { FileEntry, FileScope, Snapshot } from '../../../core/files/file-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import type { SnapshotRef } from '../log/lease.ts';
+import type { SnapshotRecord } from '../runs/snapshot-record.ts';
 import { listRespawn } from './list-respawn.ts';
 import { replaceSnapshot } from './replace-snapshot.ts';
 
@@ -19,10 +20,11 @@ export type FileStore = ReturnType<typeof createFileStore>;
 export function createFileStore(pool: Pool) {
   return {
     /**
-     * Replaces all entries; their blobs must exist. Returns false and changes nothing if the run
+     * Replaces all entries; their blobs must exist. Returns null and changes nothing if the run
      * has a later sandbox, if another host has the lease, or after retention has removed the files.
      */
-    replaceSnapshot: (of: SnapshotRef, snapshot: Snapshot) => replaceSnapshot(pool, of, snapshot),
+    replaceSnapshot: (of: SnapshotRef, snapshot: Snapshot, record: SnapshotRecord | null = null) =>
+      replaceSnapshot(pool, of, { snapshot, record }),
     /** Ordered by path, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),

@@ -32,6 +32,6 @@ export async function findStoredFiles(db: Db, runId: string): Promise<StoredFile
   return storedFilesOf(parseSnapshotRecord(snapshot), hasUnstoredFiles);
 }
 
-/** The cast is safe, because only `recordSnapshot` writes the column. */
+/** The cast is safe, because only the storing of a snapshot writes the column. */
 export const parseSnapshotRecord = (text: string | null): SnapshotRecord | null =>
   text === null ? null : (JSON.parse(text) as SnapshotRecord);

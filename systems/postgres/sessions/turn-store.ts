@@ -72,7 +72,7 @@ export function createTurnStore(pool: Pool, hostStaleMs: number = limits.host.st
     /** When a save begins, and the transcript that it may append to. */
     beginSave: (runId: string) => beginSave(pool, runId),
     /**
-     * Stores what the session's next sandbox starts with; false if this is not its last sandbox.
+     * Stores what the session's next sandbox starts with; null if this is not its last sandbox.
      */
     saveState: (of: SandboxLease, state: SessionState) => saveState(pool, of, state),
     listTranscript: (runId: string) => listTranscript(pool, runId),

@@ -5,7 +5,7 @@ import type { SandboxDeps } from '../deps.ts';
 import type { SandboxFolders } from '../sandbox-paths.ts';
 import type { HashCache } from '../workspace/hash-cache.ts';
 import { ownedBlobs } from '../workspace/owned-blobs.ts';
-import { recordSnapshot, storeContents } from '../workspace/snapshot.ts';
+import { recordOf, recordSnapshot, storeContents } from '../workspace/snapshot.ts';
 import { storeTranscript } from './store-transcript.ts';
 
 type SavedFolders = Pick<SandboxFolders, 'workspace' | 'config'>;
@@ -42,11 +42,17 @@ export async function saveSession(
   const transcript = await storeTranscript(transcriptBlobs, transcripts);
   failpoint('workspace.stored');
   const { snapshot } = workspace;
-  const state = { at: base.at, workspace: snapshot, transcript };
-  if (!(await turns.saveState(ref, state))) return;
+  const record = recordOf(deps, workspace);
+  const outcome = await turns.saveState(ref, {
+    at: base.at,
+    workspace: snapshot,
+    record,
+    transcript,
+  });
+  if (outcome === null) return;
   workspace.onListed();
   failpoint('workspace.listed');
-  await recordSnapshot(deps, ref, workspace);
+  if (outcome === 'listed') await recordSnapshot(deps, ref, record);
 }
 
 export interface SaveQueue {

@@ -6,6 +6,7 @@ import type { BlobStore } from '../../../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../../../systems/postgres/files/file-store.ts';
 import type { SnapshotRef } from '../../../systems/postgres/log/lease.ts';
 import type { RunStore } from '../../../systems/postgres/runs/run-store.ts';
+import type { SnapshotRecord } from '../../../systems/postgres/runs/snapshot-record.ts';
 import type { FrameStream } from '../../../systems/redis/frame-stream.ts';
 import type { HashCache } from './hash-cache.ts';
 import { type OwnedBlobs, ownedBlobs } from './owned-blobs.ts';
@@ -35,10 +36,12 @@ export async function snapshotWorkspace(
   const found = await storeContents(ownedBlobs(deps.blobs, ref.runId, 'files'), root, options);
   if (found === null) return { files: 0, skipped: 0 };
   failpoint('workspace.stored');
-  if (!(await deps.files.replaceSnapshot(ref, found.snapshot))) return { files: 0, skipped: 0 };
+  const record = recordOf(deps, found);
+  const outcome = await deps.files.replaceSnapshot(ref, found.snapshot, record);
+  if (outcome === null) return { files: 0, skipped: 0 };
   found.onListed();
   failpoint('workspace.listed');
-  await recordSnapshot(deps, ref, found);
+  if (outcome === 'listed') await recordSnapshot(deps, ref, record);
   return { files: found.snapshot.files.length, skipped: found.skippedCount };
 }
 
@@ -82,19 +85,23 @@ export async function storeContents(
   return { snapshot: { ...tree, files, changed }, onListed, skippedCount, skipped };
 }
 
+export const recordOf = (
+  { now }: Pick<RecordDeps, 'now'>,
+  { snapshot: { files }, skippedCount, skipped }: StoredContents,
+): SnapshotRecord => ({
+  at: now().toISOString(),
+  files: files.length,
+  bytes: files.reduce((sum, { size }) => sum + size, 0),
+  ...{ skippedCount, skipped },
+});
+
 /** Readers of the log are notified if other entries than before were skipped. */
 export async function recordSnapshot(
-  { runs, frameStream, now }: RecordDeps,
+  { runs, frameStream }: Pick<RecordDeps, 'runs' | 'frameStream'>,
   ref: SnapshotRef,
-  { snapshot: { files }, skippedCount, skipped }: StoredContents,
+  record: SnapshotRecord,
 ): Promise<void> {
-  const hasChanged = await runs.recordSnapshot(ref, {
-    at: now().toISOString(),
-    files: files.length,
-    bytes: files.reduce((sum, { size }) => sum + size, 0),
-    ...{ skippedCount, skipped },
-  });
-  if (hasChanged) await frameStream.notify(ref.runId);
+  if (await runs.recordSnapshot(ref, record)) await frameStream.notify(ref.runId);
 }
 
 export async function isFolder(path: string): Promise<boolean> {

@@ -47,7 +47,7 @@ async function endTurn(lease: SandboxLease, messageId: string): Promise<void> {
 async function save(lease: SandboxLease): Promise<void> {
   const { at } = await turns().beginSave(lease.runId);
   const state = { at, workspace: snapshotOf([]), transcript: null };
-  expect(await turns().saveState(lease, state)).toBe(true);
+  expect(await turns().saveState(lease, state)).toBe('listed');
 }
 
 /** Its host is lost: the next sandbox starts from the saved state. */

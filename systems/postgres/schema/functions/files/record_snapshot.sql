@@ -8,11 +8,11 @@ create or replace function record_snapshot(
 returns boolean language plpgsql volatile as $$
 declare
   log run_logs;
-  before json;
-  after json := p_snapshot;
+  before text;
+  after constant json := p_snapshot;
 begin
   select * into log from run_logs l where l.run_id = p_run_id for update;
-  select coalesce(r.snapshot, '{"skippedCount":0,"skipped":[]}')::json into before
+  select r.snapshot into before
     from runs r where r.id = p_run_id and r.generation = p_generation for no key update;
   if not found or log.lease_token <> p_token then
     return false;
@@ -21,10 +21,7 @@ begin
   update runs r
     set snapshot = p_snapshot, has_unstored_files = r.has_unstored_files and p_token is not null
     where r.id = p_run_id;
-  if log.is_final
-    or before ->> 'skippedCount' = after ->> 'skippedCount'
-    and (before -> 'skipped')::text = (after -> 'skipped')::text
-  then
+  if log.is_final or omits_same(before, p_snapshot) then
     return false;
   end if;
   perform append_own_frame(p_run_id, 'files_skipped', json_build_object(

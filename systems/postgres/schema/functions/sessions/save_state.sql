@@ -5,17 +5,20 @@
 -- worker that is suspended within a transaction would block its successor.
 create or replace function save_state(
   p_run_id uuid, p_generation integer, p_token bigint,
-  p_at timestamptz, p_workspace json, p_transcript json
+  p_at timestamptz, p_workspace json, p_transcript json, p_record text
 )
-returns boolean language plpgsql volatile as $$
+returns text language plpgsql volatile as $$
+declare
+  outcome text;
 begin
-  if not replace_snapshot(p_run_id, p_generation, p_token, p_workspace) then
-    return false;
+  outcome := replace_snapshot(p_run_id, p_generation, p_token, p_workspace, p_record);
+  if outcome is null then
+    return null;
   end if;
   if p_transcript is not null then
     perform replace_transcript(p_run_id, p_transcript);
   end if;
   update sessions s set snapshot_at = p_at where s.run_id = p_run_id;
-  return true;
+  return outcome;
 end
 $$;

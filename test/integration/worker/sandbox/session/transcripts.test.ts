@@ -52,7 +52,7 @@ async function read() {
 }
 
 async function save(): Promise<void> {
-  expect(await turns().saveState(of(), await read())).toBe(true);
+  expect(await turns().saveState(of(), await read())).toBe('listed');
 }
 
 /** The size of all blobs of the session, referenced or not. */
@@ -134,7 +134,7 @@ test('of two saves that began with the same version, only one appends', async ()
   const first = await read();
   grow(kiB);
   const second = await read();
-  expect(await turns().saveState(of(), first)).toBe(true);
+  expect(await turns().saveState(of(), first)).toBe('listed');
   await expect(turns().saveState(of(), second)).rejects.toThrow('another version');
   await save();
   await expectRestored();

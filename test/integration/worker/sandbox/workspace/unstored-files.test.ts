@@ -16,10 +16,10 @@ async function hostWithoutStore() {
   const supervisor = fixture.process({
     files: {
       ...fixture.files,
-      replaceSnapshot: async (of, snapshot) => {
+      replaceSnapshot: async (of, ...snapshot) => {
         attempts.push(of.runId);
         if (isAway) throw new Error('Postgres is away');
-        return fixture.files.replaceSnapshot(of, snapshot);
+        return fixture.files.replaceSnapshot(of, ...snapshot);
       },
     },
   });

@@ -60,8 +60,10 @@ test('the files of a session are stored after any other storing of the run, in t
   await mkdir(folders.workspace, { recursive: true });
   const mutex = createKeyedMutex();
   const stored: string[][] = [];
-  const saveState = async (_of: unknown, { workspace: { files } }: SessionState) =>
-    stored.push(files.map(({ path }) => path)) > 0;
+  const saveState = async (_of: unknown, { workspace: { files } }: SessionState) => {
+    stored.push(files.map(({ path }) => path));
+    return 'recorded' as const;
+  };
   const deps = {
     withFilesLock: mutex.runExclusive,
     now: () => new Date(),

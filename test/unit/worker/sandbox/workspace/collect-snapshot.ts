@@ -47,7 +47,7 @@ export async function collectSnapshot(
     files: {
       replaceSnapshot: async (_of: object, found: Snapshot) => {
         snapshot = found;
-        return true;
+        return 'listed' as const;
       },
     },
     runs: {
