@@ -12,7 +12,7 @@ import { ensureTestStack } from './test-stack.ts';
 
 export interface TestStack {
   folders: Folders;
-  /** The variables that test/support/stack-env.ts reads. */
+  /** The variables of `ensureTestStack`. */
   env: Record<string, string>;
   /** Aborted by Ctrl-C. The stack still stops in order. */
   signal: AbortSignal;

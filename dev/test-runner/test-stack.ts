@@ -5,7 +5,8 @@ import { ensureDependencies } from '../stack/dependencies.ts';
 import { ensureScriptedImage } from '../stack/servers/sandbox-image.ts';
 
 /**
- * Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads.
+ * Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads,
+ * and Node's own one for compiled code: tests start the same programs many times.
  */
 export async function ensureTestStack(folders: Folders): Promise<Record<string, string>> {
   const stack = await ensureDependencies(folders);
@@ -21,5 +22,6 @@ export async function ensureTestStack(folders: Folders): Promise<Record<string, 
     TEST_SCRIPTED_IMAGE: scriptedImage,
     TEST_CA_DIR: stack.authority.folder,
     TEST_DATA_DIR: dataDir,
+    NODE_COMPILE_CACHE: join(folders.data, 'code-cache'),
   };
 }

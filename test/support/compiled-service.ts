@@ -1,7 +1,9 @@
-import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { filesIn, hashOf, hashOfFolder } from '../../dev/lib/hash.ts';
+import { hashOf, hashOfFolder } from '../../dev/lib/hash.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const sources = [
@@ -17,6 +19,8 @@ const sources = [
   'workflows',
 ];
 
+const programs = ['api/main.ts', 'worker/main.ts', 'deploy/command-line.ts'];
+
 /**
  * A folder below the packages that the service imports. With a symbolic link, packages would be
  * loaded under two names.
@@ -26,53 +30,65 @@ const cache = join(root, 'node_modules/.cache/service');
 let compiled: Promise<string> | null = null;
 
 /**
- * Returns a folder with the service compiled to JavaScript. It is built once per version of the
- * sources, because tests start its processes hundreds of times and most of each start was parsing
- * TypeScript.
+ * Returns a folder with the service compiled to JavaScript, each program as a few files. It is
+ * built once per version of the sources, because tests start its processes hundreds of times and
+ * most of each start was parsing TypeScript and finding modules.
  */
 export const compiledService = (): Promise<string> => (compiled ??= ensure());
 
+/** The variable with which Node keeps compiled code, so that only the first start compiles it. */
+export function codeCache(): Record<string, string> {
+  const folder = process.env['NODE_COMPILE_CACHE'];
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
+}
+
 async function ensure(): Promise<string> {
   const hashes = sources.map((folder) => hashOfFolder(join(root, folder)));
-  const folder = join(cache, hashOf(...hashes));
+  const folder = join(cache, hashOf(readFileSync(import.meta.filename), ...hashes));
   if (await isThere(folder)) return folder;
   await mkdir(cache, { recursive: true });
   const part = await mkdtemp(`${folder}.`);
-  await compileInto(part);
+  await compileInto(part, folder);
   // Another test file may have created it meanwhile.
   await rename(part, folder).catch(() => rm(part, { recursive: true }));
   return folder;
 }
 
-async function compileInto(folder: string): Promise<void> {
+async function compileInto(folder: string, finalFolder: string): Promise<void> {
   for (const source of sources) {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   await build({
-    entryPoints: sources.flatMap((source) =>
-      filesIn(join(root, source)).filter((file) => file.endsWith('.ts')),
-    ),
+    entryPoints: programs.map((program) => join(root, program)),
     outbase: root,
     outdir: folder,
     bundle: true,
-    plugins: [eachFileForItself],
+    splitting: true,
+    // Preloaded modules of tests change classes of packages.
+    packages: 'external',
+    plugins: [keepPaths(finalFolder)],
+    keepNames: true, // errors are logged with the names of their classes
     format: 'esm',
     platform: 'node',
-    target: 'node20',
+    target: 'node22',
     logLevel: 'warning',
   });
 }
 
-const eachFileForItself: Plugin = {
-  name: 'each file for itself',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /./ }, ({ kind, path }) =>
-      kind === 'entry-point'
-        ? null
-        : { external: true, path: path.replace(/^(\.{1,2}\/.*)\.ts$/, '$1.js') },
-    ),
-};
+/** Each module keeps the address that it has outside the bundle, and so finds the files beside it. */
+const keepPaths = (folder: string): Plugin => ({
+  name: 'keep paths',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const file = join(folder, relative(root, path)).replace(/\.ts$/, '.js');
+      const code = await readFile(path, 'utf8');
+      const contents = code
+        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
+        .replaceAll('import.meta.dirname', JSON.stringify(dirname(file)));
+      return { contents, loader: 'ts' };
+    }),
+});
 
 const isThere = (folder: string): Promise<boolean> =>
   readdir(folder).then(

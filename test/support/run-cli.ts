@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { compiledService } from './compiled-service.ts';
+import { codeCache, compiledService } from './compiled-service.ts';
 
 interface CliResult {
   code: number | null;
@@ -15,7 +15,7 @@ export interface Cli {
   json<T>(...args: string[]): Promise<T>;
 }
 
-/** Runs the command line as a child process with exactly this environment. */
+/** Runs the command line as a child process with exactly these settings. */
 export function cliWith(env: Record<string, string>, input = ''): Cli {
   const run = (...args: string[]) => runCli(args, { env, input });
   return Object.assign(run, {
@@ -33,8 +33,9 @@ async function runCli(
   { env, input }: { env: Record<string, string>; input: string },
 ): Promise<CliResult> {
   const program = join(await compiledService(), 'deploy/command-line.js');
+  const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, FLOWRUN_DATA: '/nowhere', ...env },
+    env: { ...codeCache(), PATH, HOME, FLOWRUN_DATA: '/nowhere', ...env },
   });
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));

@@ -4,7 +4,7 @@ import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repository } from '../../dev/lib/folders.ts';
-import { compiledService } from './compiled-service.ts';
+import { codeCache, compiledService } from './compiled-service.ts';
 
 export interface ServiceProcess {
   /** The ID of the current process. */
@@ -54,7 +54,7 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
     const seen = log().length;
     const started = spawn(process.execPath, [program], {
       cwd: folder,
-      env: { ...options.env, ...env },
+      env: { ...codeCache(), ...options.env, ...env },
       stdio: ['ignore', output, output],
     });
     child = started;
