@@ -5,9 +5,9 @@ import { InterleavedSequencer } from './dev/test-runner/interleaved-sequencer.ts
 const minutes = 60_000;
 const tests = {
   unit: sharingProcesses('unit', 'test/unit/**/*.test.ts'), // needs no servers and no Docker
-  // Parts with real servers.
-  integration: sharingProcesses('integration', 'test/integration/**/*.test.ts'),
-  system: sharingProcesses('system', 'test/system/**/*.test.ts'), // the whole service
+  // Parts with real servers, and the whole service. Vitest starts a process for a file whose
+  // project differs from that of the file before, so they are one project.
+  stack: sharingProcesses('stack', 'test/integration/**/*.test.ts', 'test/system/**/*.test.ts'),
 };
 /** These take long or disturb the machine: they run only when `--project` names them. */
 const onRequest = {
@@ -44,8 +44,8 @@ function project(name: string, ...include: string[]) {
 /**
  * A process per file would double the time: most files test for less time than a process starts.
  */
-function sharingProcesses(name: string, include: string) {
-  const { extends: inherit, test } = project(name, include);
+function sharingProcesses(name: string, ...include: string[]) {
+  const { extends: inherit, test } = project(name, ...include);
   const setupFiles = ['test/support/check-process.ts'];
   return { extends: inherit, test: { ...test, isolate: false, setupFiles } };
 }

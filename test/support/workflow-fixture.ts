@@ -7,7 +7,7 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import {
   followQueue,
   hostQueue,
@@ -22,6 +22,7 @@ import type { Activities } from '../../workflows/shared/activities.ts';
 import type { RunInput, SessionInput } from '../../workflows/shared/inputs.ts';
 import type { webhookWorkflow } from '../../workflows/webhook/webhook-workflow.ts';
 import { stackEnv } from './stack-env.ts';
+import { ensureTemporalRuntime } from './temporal-runtime.ts';
 import { testBundle } from './test-bundle.ts';
 
 export type RunHandle = WorkflowHandle<typeof runWorkflow>;
@@ -126,7 +127,7 @@ interface Site {
 
 async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
   const { address, instance, hostId, fakes } = site;
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  ensureTemporalRuntime();
   const connection = await NativeConnection.connect({ address });
   const workflowBundle = await testBundle();
   const activities = dispatchByRun(fakes);

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { repository } from '../../../dev/lib/folders.ts';
 import { stackEnv } from '../../support/stack-env.ts';
+import { ensureTemporalRuntime } from '../../support/temporal-runtime.ts';
 import { testBundle } from '../../support/test-bundle.ts';
 
 it('isolates the memory of each workflow from the others on the same worker', async () => {
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  ensureTemporalRuntime();
   const address = stackEnv.temporalAddress;
   const [connection, native] = await Promise.all([
     Connection.connect({ address }),

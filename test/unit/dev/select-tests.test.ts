@@ -13,7 +13,7 @@ test.each([
   [[join(repository, here)], [here], undefined],
   [[`./${here}:9`, '-t', 'x'], [here], undefined],
   [['--project', 'gvisor'], [], 'gvisor'],
-  [['--project=system', 'unit/dev/select'], [here], 'system'],
+  [['--project=stack', 'unit/dev/select'], [here], 'stack'],
 ])('npm test -- %j selects %j of the project %s', (args, files, project) => {
   expect(selectTests(args)).toEqual({ files, project });
 });
@@ -27,7 +27,7 @@ test('a filter that matches no file is an error', () => {
 test.each([
   [['unit/dev/select'], false],
   [['--project', 'unit'], false],
-  [['--project', 'system'], true],
+  [['--project', 'stack'], true],
   [['test/system'], true],
   [['unit/dev/select', 'test/integration/systems'], true],
 ])('npm test -- %j needs a stack: %s', (args, expected) => {
