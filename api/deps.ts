@@ -108,7 +108,7 @@ export interface ApiDeps {
   interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
   files: Pick<FileStore, 'list' | 'find' | 'findPathConflict'>;
   flowFiles: FlowFileStore;
-  blobs: Pick<BlobStore, 'read' | 'put' | 'has'>;
+  blobs: Pick<BlobStore, 'read' | 'readSmall' | 'put' | 'has'>;
   acceptedIds: AcceptedIds;
   frameStream: Pick<FrameStream, 'read' | 'readPage' | 'subscribe' | 'readFileTree' | 'notify'>;
   notifications: Pick<Notifications, 'notify'>;

@@ -31,7 +31,7 @@ function extraHeaders(
   }
   if (status === '206') return ['ETag', 'Content-Disposition', 'Content-Range'];
   if (status === '304') return ['ETag'];
-  if (parameters.includes('filePath')) return ['ETag', 'Content-Disposition'];
+  if (String(operationId).startsWith('download')) return ['ETag', 'Content-Disposition'];
   if (parameters.includes('cursor')) return ['Link'];
   return parameters.includes('Idempotency-Key') ? ['Idempotency-Replayed'] : [];
 }

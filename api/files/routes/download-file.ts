@@ -12,6 +12,7 @@ import { errors } from '../../schemas/envelope.ts';
 import { type ByteRange, byteRange } from '../byte-range.ts';
 import { nameOf } from '../file-view.ts';
 import { fetchFile } from '../host-files.ts';
+import { isNotModified } from '../not-modified.ts';
 
 const content = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
 
@@ -38,7 +39,8 @@ export function downloadFile(app: App, deps: ApiDeps): void {
     const file = await fetchFile(deps, run, path);
     if (file === null) throw notFound('File');
 
-    if (isNotModified(request, file)) return reply.code(304).headers(fileHeaders(file)).send(null);
+    if (isNotModified(request, etagOf(file)))
+      return reply.code(304).headers(fileHeaders(file)).send(null);
     const part = requestedRange(request, file);
     reply.headers({ ...fileHeaders(file), 'content-length': part.end - part.start });
     if (request.method === 'HEAD') return reply.send(Readable.from([]));
@@ -63,14 +65,6 @@ function fileHeaders(file: Stored): Record<string, string> {
 }
 
 const etagOf = (file: Stored) => `"${file.sha256}"`;
-
-function isNotModified(request: FastifyRequest, file: Stored): boolean {
-  const known = request.headers['if-none-match'];
-  if (known === undefined) return false;
-  return known
-    .split(',')
-    .some((tag) => ['*', etagOf(file)].includes(tag.trim().replace(/^W\//, '')));
-}
 
 /** A range of an outdated version (`If-Range`) is answered with the whole current file. */
 function requestedRange(request: FastifyRequest, file: Stored): ByteRange {

@@ -1,5 +1,6 @@
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { downloadArchive } from './download-archive.ts';
 import { downloadFile } from './download-file.ts';
 import { injectFiles } from './inject-files.ts';
 import { listFiles } from './list-files.ts';
@@ -7,5 +8,6 @@ import { listFiles } from './list-files.ts';
 export function files(app: App, deps: ApiDeps): void {
   listFiles(app, deps);
   downloadFile(app, deps);
+  downloadArchive(app, deps);
   injectFiles(app, deps);
 }

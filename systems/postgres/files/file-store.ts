@@ -9,7 +9,8 @@ interface FileQuery {
   scope?: FileScope;
   /** A prefix of the path. */
   prefix?: string;
-  limit: number;
+  /** All by default. */
+  limit?: number;
   /** The last path of the previous page. */
   after?: string;
 }
@@ -65,7 +66,7 @@ async function listFiles(db: Db, runId: string, query: FileQuery): Promise<FileE
        and starts_with(path, $3)
        and path > $4
      order by path limit $5`,
-    [runId, query.scope ?? null, query.prefix ?? '', query.after ?? '', query.limit],
+    [runId, query.scope ?? null, query.prefix ?? '', query.after ?? '', query.limit ?? null],
   );
   return rows;
 }

@@ -45,6 +45,10 @@ async function startServer() {
   app.get('/small-file', (_request, reply) =>
     reply.header('content-length', small.length).send(Readable.from([Buffer.from(small)])),
   );
+  app.get('/list', async (request, reply) => {
+    request.heldBytes = large.length;
+    return reply.header('content-length', 1).send(Readable.from([Buffer.from('x')]));
+  });
   app.get('/never', (_request, { raw }) => once(raw, 'close'));
   const folder = mkdtempSync(join(tmpdir(), 'answer-budget-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -61,7 +65,7 @@ async function startServer() {
   return { socketPath, handled, made, ask };
 }
 
-test.each(['/large', '/file'])('answers 503 to %s over the budget', async (path) => {
+test.each(['/large', '/file', '/list'])('answers 503 to %s over the budget', async (path) => {
   const { ask } = await startServer();
   await ask('/large');
   const refused = await ask(path);
