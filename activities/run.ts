@@ -3,6 +3,7 @@ import type { AdmissionStore } from '../systems/postgres/admission/admission.ts'
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
+import type { Temporal } from '../systems/temporal/client.ts';
 import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
 import type { SlotAssigner } from './assign-slots.ts';
 import { createBodyMemory } from './body-memory.ts';
@@ -15,6 +16,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   admission: Pick<AdmissionStore, 'claimSlot' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
   frameStream: Pick<FrameStream, 'notify' | 'expireEnded'>;
+  temporal: ScheduleDeps['temporal'] & Pick<Temporal, 'cancel'>;
 }
 
 export function createRunActivities(
@@ -72,5 +74,8 @@ export function createRunActivities(
       await deps.webhooks.drop(runId);
       failpoint('webhook.dropped');
     },
+
+    /** A second call changes nothing. */
+    cancelWorkflow: ({ workflowId }) => deps.temporal.cancel(workflowId),
   };
 }

@@ -68,3 +68,20 @@ export function finishedReasonOf(cause: EndCause): FinishedReason {
       return 'error';
   }
 }
+
+/** How the workflow of a run or session closes in Temporal. */
+type CloseStatus = 'completed' | 'cancelled' | 'failed';
+
+export function closeStatusOf(cause: EndCause): CloseStatus {
+  switch (cause) {
+    case 'completed':
+      return 'completed';
+    case 'stopped_by_api':
+    case 'deleted_by_api':
+    case 'interrupted_by_api':
+    case 'terminated_by_operator':
+      return 'cancelled';
+    default:
+      return 'failed';
+  }
+}

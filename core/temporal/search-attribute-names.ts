@@ -9,6 +9,13 @@ export const searchAttributeNames = [
   'TriggerType',
   'SessionId',
   'HostId',
+  'EndCause',
 ] as const;
 
 export type SearchAttributeName = (typeof searchAttributeNames)[number];
+
+/**
+ * The value of `EndCause` until the run ends. A workflow without it was started on a server that
+ * lacks the attribute.
+ */
+export const noEndCause = 'none';

@@ -14,7 +14,7 @@ ${time(leaseMs(limits.reconciler.jobPollMs))} for a job that is due less often.
 
 | job | interval over all workers |
 |---|---|
-| finding workflows that were terminated or have failed in Temporal | \`RECONCILE_EVERY_MS\` (${time(everyMs)}); one request unless many were closed, also with ${exampleRuns} open sessions |
+| finding workflows that closed in Temporal without an end of their runs | \`RECONCILE_EVERY_MS\` (${time(everyMs)}); one request unless many were closed, also with ${exampleRuns} open sessions |
 | describing the workflows of active runs | ${describedPerPass} runs in each interval, so ${exampleRuns} runs take more than ${Math.floor((limits.project.openSessionsDefault / describedPerPass) * (everyMs / 60_000))} min |
 | starting, stopping and moving runs; messages; pending webhooks; lost hosts | \`RECONCILE_EVERY_MS\`; each pass continues after the last one, so repairs that fail do not delay the others |
 | assigning free slots, or those of idle sessions, to waiting runs | ${time(limits.host.renewMs)} while runs wait, besides every end of a run |

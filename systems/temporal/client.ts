@@ -11,6 +11,7 @@ import type {
 } from '../../workflows/shared/signals.ts';
 import { type ClosedWorkflowsPage, closedWorkflows } from './closed-workflows.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
+import { hasFinished } from './has-finished.ts';
 import { readIdentity } from './identity.ts';
 import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './identity-guard.ts';
 import { openWorkflows } from './open-workflows.ts';
@@ -41,19 +42,21 @@ export interface Temporal extends RunStarter {
   signalSlotAssigned(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
-  /** Whether the workflow returned, with all its work done. */
-  hasCompleted(workflowId: string): Promise<boolean>;
+  /** Whether the workflow closed with all its work done. */
+  hasFinished(workflowId: string): Promise<boolean>;
   /** Null if the workflow is open or does not exist. */
   closedAt(workflowId: string): Promise<Date | null>;
   /** How many delivery attempts the workflow has made, or had made when it was terminated. */
   webhookAttempts(workflowId: string): Promise<number>;
+  /** Requests the workflow's cancellation. Without an open workflow it changes nothing. */
+  cancel(workflowId: string): Promise<void>;
   /** Ends a workflow that cannot end itself. A second call changes nothing. */
   terminate(workflowId: string, reason: string): Promise<void>;
   /** The ids of this instance's runs and sessions. Recently started ones may be missing. */
   openWorkflows(): Promise<string[]>;
   /**
-   * One page of the workflows that were closed since then and have not completed. Recently closed
-   * ones may be missing.
+   * One page of the workflows that were closed since then without an end of their runs. Recently
+   * closed ones may be missing.
    */
   closedWorkflows(since: Date, after: Uint8Array | null): Promise<ClosedWorkflowsPage>;
   /** One page of the open workflows and those started since then. */
@@ -111,7 +114,13 @@ export function createTemporal(options: TemporalOptions): Temporal {
       withDeadline(() => closedWorkflows({ client, instance }, { since, after })),
     workflowsSince: (since, after) =>
       withDeadline(() => workflowsSince({ client, instance }, { since, after })),
+    hasFinished: (workflowId) =>
+      orWhenNotFound(false, () => withDeadline(() => hasFinished(handle(workflowId)))),
     ...describeWorkflows((workflowId) => withDeadline(() => handle(workflowId).describe())),
+    cancel: (workflowId) =>
+      orWhenNotFound(undefined, async () => {
+        await withDeadline(() => handle(workflowId).cancel());
+      }),
     terminate: (workflowId, reason) =>
       orWhenNotFound(undefined, async () => {
         await withDeadline(() => handle(workflowId).terminate(reason));
@@ -127,16 +136,12 @@ export function createTemporal(options: TemporalOptions): Temporal {
 
 function describeWorkflows(
   describe: (workflowId: string) => ReturnType<WorkflowHandle['describe']>,
-): Pick<Temporal, 'describe' | 'hasCompleted' | 'closedAt' | 'webhookAttempts'> {
-  const statusOf = async (workflowId: string): Promise<string> =>
-    (await describe(workflowId)).status.name;
+): Pick<Temporal, 'describe' | 'closedAt' | 'webhookAttempts'> {
   return {
     describe: (workflowId) =>
       orWhenNotFound<WorkflowState>('missing', async () =>
-        closedStates.has(await statusOf(workflowId)) ? 'closed' : 'running',
+        closedStates.has((await describe(workflowId)).status.name) ? 'closed' : 'running',
       ),
-    hasCompleted: (workflowId) =>
-      orWhenNotFound(false, async () => (await statusOf(workflowId)) === 'COMPLETED'),
     closedAt: (workflowId) =>
       orWhenNotFound(null, async () => (await describe(workflowId)).closeTime ?? null),
     webhookAttempts: (workflowId) =>

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
+import { noEndCause } from '../../core/temporal/search-attribute-names.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
+import { isUnknownAttribute } from './search-attributes.ts';
 
 export interface ClosedWorkflowsPage {
   workflowIds: string[];
@@ -18,26 +20,34 @@ interface ClosedWorkflowsRequest {
 const defaultPageSize = 1_000;
 
 /**
- * One page of this instance's run and session workflows that were closed since then and have not
- * completed, the last one first. Temporal lists a workflow with a delay, so the list may show a
+ * One page of this instance's run and session workflows that were closed since then without an end
+ * of their runs, the last one first. Temporal lists a workflow with a delay, so the list may show a
  * workflow that runs again after a reset.
  */
 export async function closedWorkflows(
   { client, instance }: { client: Client; instance: string },
   { since, after, pageSize = defaultPageSize }: ClosedWorkflowsRequest,
 ): Promise<ClosedWorkflowsPage> {
-  const query = [
+  const list = (conditions: string[]) =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      query: conditions.join(' and '),
+      pageSize,
+      nextPageToken: after,
+    });
+  const closed = [
     `TaskQueue = '${runQueue(instance)}'`,
     `WorkflowType in ('runWorkflow', 'sessionWorkflow')`,
     `ExecutionStatus in ('Terminated', 'Failed', 'TimedOut', 'Canceled')`,
     `CloseTime >= '${since.toISOString()}'`,
-  ].join(' and ');
-  const { executions, nextPageToken } = await client.workflowService.listWorkflowExecutions({
-    namespace: client.options.namespace,
-    query,
-    pageSize,
-    nextPageToken: after,
+  ];
+  const { executions, nextPageToken } = await list([...closed, withoutEnd]).catch((error) => {
+    if (isUnknownAttribute(error)) return list(closed);
+    throw error;
   });
   const workflowIds = executions.flatMap(({ execution }) => execution?.workflowId ?? []);
   return { workflowIds, next: nextPageToken.length === 0 ? null : nextPageToken };
 }
+
+/** A workflow writes the attribute after its run has ended. A server may lack it. */
+const withoutEnd = `(EndCause is null or EndCause = '${noEndCause}')`;

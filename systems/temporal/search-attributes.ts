@@ -3,6 +3,7 @@ import { isGrpcServiceError, type OperatorService, ServiceError } from '@tempora
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import type { RunOutline } from '../../core/runs/run.ts';
 import {
+  noEndCause,
   type SearchAttributeName,
   searchAttributeNames,
 } from '../../core/temporal/search-attribute-names.ts';
@@ -71,8 +72,8 @@ export async function withSearchAttributes<T>(
   }
 }
 
-function isUnknownAttribute(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : null;
+export function isUnknownAttribute(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
   if (!isGrpcServiceError(cause)) return false;
   const { code, details }: { code: number; details: string } = cause;
   return code === invalidArgument && details.includes('search attribute');
@@ -86,6 +87,7 @@ function searchAttributesOf(run: RunOutline): SearchAttributePair[] {
     RunStatus: run.status,
     HostId: run.hostId,
     SessionId: run.sessionId,
+    EndCause: noEndCause,
   };
   return searchAttributeNames.flatMap((name) => {
     const value = values[name];

@@ -50,6 +50,7 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     deliverWebhook: async () => ({ status: 204 }),
     dropWebhook: async () => {},
     triggerScheduledRun: async () => ({ outcome: 'admitted' }),
+    cancelWorkflow: async () => {}, // the fixture requests it
     removeSandbox: async () => {},
   };
   const all = { ...standard, ...overrides };

@@ -5,6 +5,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { failureTypes } from '../../workflows/shared/activities.ts';
 import type { RunInput } from '../../workflows/shared/inputs.ts';
+import { failureOf } from './end-of-workflow.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import { keepHistory } from './keep-history.ts';
 import { sessionStories } from './session-stories.ts';
@@ -21,7 +22,7 @@ for (const [name, { run, input, act }] of Object.entries(stories())) {
   if (!isSelected(name)) continue;
   const handle = await fixture.startRun(run.activities, input);
   await act(run, handle);
-  await handle.result();
+  await failureOf(handle);
   await keepHistory(name, handle);
 }
 if (isSelected('scheduled-trigger')) {
@@ -33,7 +34,7 @@ for (const [name, { run, input, act }] of Object.entries(sessionStories())) {
   if (!isSelected(name)) continue;
   const handle = await fixture.startSession(run.activities, input);
   await act(run, handle);
-  await handle.result();
+  await failureOf(handle);
   await keepHistory(
     name,
     fixture.client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId),

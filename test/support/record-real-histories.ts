@@ -4,6 +4,7 @@
 
 import { Client, Connection } from '@temporalio/client';
 import { type Conversation, openConversation } from './conversation.ts';
+import { failureOf } from './end-of-workflow.ts';
 import { keepHistory } from './keep-history.ts';
 import { script } from './prompts.ts';
 import { type Service, startService } from './service.ts';
@@ -31,7 +32,7 @@ try {
 async function keep(name: string, runId: string): Promise<void> {
   const { workflow } = new Client({ connection });
   const handle = workflow.getHandle(await workflowIdOf(service, runId));
-  await handle.result();
+  await failureOf(handle);
   await keepHistory(name, handle);
 }
 

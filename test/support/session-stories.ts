@@ -42,12 +42,12 @@ export function sessionStories(): Record<string, SessionStory> {
         await untilPhase(handle, 'waiting for a message');
         await handle.signal('stop', { graceMs: 0 });
       },
-      calls: [...started, 'recordCause', ...stopped, 'removeSandbox', 'endRun'],
+      calls: [...started, 'recordCause', ...stopped, 'removeSandbox', 'endRun', 'cancelWorkflow'],
     },
     'session-asleep-stop': {
       run: fakeRun(),
       act: async (_, handle) => handle.signal('stop', { graceMs: 0 }),
-      calls: ['recordCause', 'endRun'],
+      calls: ['recordCause', 'endRun', 'cancelWorkflow'],
     },
     'session-sleep': {
       run: asleepAfter([{ outcome: 'done', more: false }]),

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { noEndCause } from '../../core/temporal/search-attribute-names.ts';
 import {
   followQueue,
   hostQueue,
@@ -54,7 +55,7 @@ export async function createWorkflowFixture(
   const address = stackEnv.temporalAddress;
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, identity: 'test' });
-  const workers = await startWorkers({ address, instance, hostId, fakes });
+  const workers = await startWorkers({ address, instance, hostId, fakes, client });
 
   const begin = (activities: Activities): string => {
     const runId = randomUUID();
@@ -108,8 +109,11 @@ export async function createWorkflowFixture(
   };
 }
 
-/** The search attribute of the API's start options that the workflows read. */
-const asStarted = [{ key: defineSearchAttributeKey('RunStatus', 'KEYWORD'), value: 'running' }];
+/** The search attributes of the API's start options that the workflows read. */
+const asStarted = [
+  { key: defineSearchAttributeKey('RunStatus', 'KEYWORD'), value: 'running' },
+  { key: defineSearchAttributeKey('EndCause', 'KEYWORD'), value: noEndCause },
+];
 
 const emptyInput = {
   projectId: 'project-1',
@@ -123,14 +127,15 @@ interface Site {
   instance: string;
   hostId: string;
   fakes: Map<string, Activities>;
+  client: Client;
 }
 
 async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
-  const { address, instance, hostId, fakes } = site;
+  const { address, instance, hostId } = site;
   ensureTemporalRuntime();
   const connection = await NativeConnection.connect({ address });
   const workflowBundle = await testBundle();
-  const activities = dispatchByRun(fakes);
+  const activities = dispatchByRun(site);
   const queues = [
     { taskQueue: runQueue(instance), workflowBundle },
     { taskQueue: webhookQueue(instance) },
@@ -163,6 +168,7 @@ const names = [
   'runTurn',
   'interruptTurn',
   'triggerScheduledRun',
+  'cancelWorkflow',
   'startSandbox',
   'followRun',
   'stopSandbox',
@@ -170,7 +176,7 @@ const names = [
   'removeSandbox',
 ] as const satisfies readonly (keyof Activities)[];
 
-function dispatchByRun(fakes: Map<string, Activities>) {
+function dispatchByRun({ fakes, client }: Site) {
   return Object.fromEntries(
     names.map((name) => [
       name,
@@ -180,6 +186,7 @@ function dispatchByRun(fakes: Map<string, Activities>) {
         if (!fake) throw new Error(`no activities for run ${runId}`);
         const timer = setInterval(heartbeat, 1_000);
         try {
+          if (name === 'cancelWorkflow') await cancelExecution(client);
           return await Promise.race([fake[name](input), Context.current().cancelled]);
         } finally {
           clearInterval(timer);
@@ -187,4 +194,10 @@ function dispatchByRun(fakes: Map<string, Activities>) {
       },
     ]),
   );
+}
+
+/** Of the workflow that calls the activity. */
+async function cancelExecution(client: Client): Promise<void> {
+  const { workflowExecution } = Context.current().info;
+  await client.workflow.getHandle(workflowExecution?.workflowId ?? '').cancel();
 }

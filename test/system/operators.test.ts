@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openConversation } from '../support/conversation.ts';
+import { endOf } from '../support/end-of-workflow.ts';
 import { script } from '../support/prompts.ts';
 import { postsOf, untilPosted } from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
@@ -76,17 +77,17 @@ describe('an operator, in Temporal’s own tools', { timeout: 180_000 }, () => {
     const { runId, handle } = await runAtWork();
     await handle.cancel();
     await expectEndedByOperator(runId);
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
   });
 
   it('starts nothing again by resetting the workflow of an ended run', async () => {
     const { runId, handle } = await runAtWork();
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
-    await handle.result();
+    await endOf(handle);
     const ended = await service.readRun(runId);
     await reset(handle);
     const again = await workflowOf(runId);
-    expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
+    expect(await endOf(again)).toEqual({ status: 'CANCELLED', cause: 'stopped_by_api' });
     expect(await service.sandboxes.list()).toEqual([]);
     expect(await service.readRun(runId)).toEqual(ended);
     expect(postsOf(receiver, { runId })).toHaveLength(1);
@@ -109,7 +110,7 @@ describe('a workflow that an operator resets while its sandbox is up', { timeout
 
     await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
     expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
-    expect(await again.result()).toEqual({ cause: 'stopped_by_api' });
+    expect(await endOf(again)).toEqual({ status: 'CANCELLED', cause: 'stopped_by_api' });
     await untilPosted(receiver, { runId }, 1);
     await expect.poll(() => service.sandboxes.list(), patiently).toEqual([]);
   });

@@ -39,6 +39,17 @@ async function runAtWork(): Promise<string> {
   return workflowIdOf(service, runId);
 }
 
+async function failedRun(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { exit: 3 }]) });
+  return workflowIdOf(service, runId);
+}
+
+async function stoppedRun(): Promise<string> {
+  const { runId } = await service.trigger({ prompt: script([{ say: 'here' }, { hang: true }]) });
+  await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+  return workflowIdOf(service, runId);
+}
+
 async function terminatedRun(): Promise<string> {
   const workflowId = await runAtWork();
   await client().workflow.getHandle(workflowId).terminate('a test');
@@ -87,6 +98,9 @@ const expectedNames: Record<string, string[]> = {
   'sleeping sessions': ['asleep'],
   'one session': ['asleep'],
   'scheduled runs of a flow since Monday': ['scheduled'],
+  'runs and sessions of a project that have failed': ['failed'],
+  'runs whose agent exited with an error': ['failed'],
+  'runs and sessions of a project that were stopped or deleted': ['stopped'],
   'workflows that were terminated by hand': ['terminated'],
 };
 
@@ -95,6 +109,8 @@ it('are listed here, each with its expected workflows', { timeout: 400_000 }, as
     live: await runAtWork(),
     asleep: await sessionAsleep(),
     scheduled: await scheduledRun(),
+    failed: await failedRun(),
+    stopped: await stoppedRun(),
     terminated: await terminatedRun(),
   };
   expect(examples.map(({ purpose }) => purpose).toSorted()).toEqual(

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { expectClosed } from '../support/expect-closed.ts';
 import { script } from '../support/prompts.ts';
 import { releaseAgent } from '../support/release-agent.ts';
 import { untilWorking } from '../support/run-states.ts';
@@ -46,14 +47,14 @@ async function inFlow(flow: Partial<NewFlow>, body: Record<string, unknown>): Pr
 const run = (steps: readonly unknown[], body: Record<string, unknown> = {}): Promise<RunRecord> =>
   service.trigger({ prompt: script(steps), ...body });
 
-/** The run has ended, the stream reported an error, and nothing is left running. */
+/** The run and its workflow have ended, and nothing is left running. */
 async function expectEnd(runId: string, end: object): Promise<RunRecord> {
   const ended = await service.untilEnded(runId, 120_000);
   expect(ended).toMatchObject({ status: 'sleep', ...end });
   const isGone = async (): Promise<boolean> =>
     (await service.sandboxes.list()).every((sandbox) => sandbox.runId !== runId);
   await vi.waitUntil(isGone, until);
-  return ended;
+  return expectClosed(service, ended);
 }
 
 /** The engine's exit code after SIGTERM, or on a busy machine after SIGKILL. */

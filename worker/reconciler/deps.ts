@@ -37,7 +37,7 @@ export interface ReconcilerDeps {
     | 'signalSleep'
     | 'signalHostLost'
     | 'describe'
-    | 'hasCompleted'
+    | 'hasFinished'
     | 'closedAt'
     | 'webhookAttempts'
     | 'terminate'

@@ -5,6 +5,7 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { isRunFailure } from '../../core/temporal/run-failure.ts';
 
 /**
  * Sends Temporal's log to ours, and leaves signals to main.ts, which shuts down in its own order.
@@ -15,7 +16,7 @@ export function installTemporalRuntime(
 ): void {
   const log = logger.child({ part: 'temporal' });
   const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void =>
-    log[isExpected(message) ? 'debug' : levels[level]](renamed(meta), message);
+    log[isExpected(message, meta) ? 'debug' : levels[level]](renamed(meta), message);
   Runtime.install({
     shutdownSignals: [],
     telemetryOptions: {
@@ -55,5 +56,7 @@ const levels = {
   ERROR: 'error',
 } as const;
 
-/** Only one of the queues has workflows. */
-const isExpected = (message: string): boolean => message.startsWith('No workflows registered');
+/** Only one of the queues has workflows. A workflow fails if its run has failed. */
+const isExpected = (message: string, { error }: { error?: unknown }): boolean =>
+  message.startsWith('No workflows registered') ||
+  (message === 'Workflow failed' && error instanceof Error && isRunFailure(error.message));

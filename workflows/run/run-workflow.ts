@@ -3,6 +3,7 @@ import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import { sandboxName } from '../../core/sandbox/sandbox-name.ts';
 import type { HostActivities, HostSlot, RunActivities, SandboxRef } from '../shared/activities.ts';
 import { hostActivities, runActivities } from '../shared/activity-proxies.ts';
+import { closeWorkflow, recordedEnd } from '../shared/close-workflow.ts';
 import type { RunInput } from '../shared/inputs.ts';
 import { type RunTimeouts, runTimeouts } from '../shared/run-timeouts.ts';
 import { setEnded, setHost } from '../shared/search-attributes.ts';
@@ -35,7 +36,7 @@ interface HostedSandbox {
 /**
  * One run: wait for a slot, run in the sandbox until the first outcome, finish. A run whose host
  * did not start its sandbox claims a slot on another host. All of it is in a non-cancellable scope:
- * a cancellation counts as a stop request.
+ * a cancellation counts as a stop request. Then the workflow closes as the run has ended.
  */
 export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
   const timeouts = { ...runTimeouts, ...input.timeouts };
@@ -49,7 +50,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
     hostLoss: listenForHostLoss(),
     slotSignals: listenForSlots(),
   };
-  return CancellationScope.nonCancellable(async () => {
+  const end = await CancellationScope.nonCancellable(async () => {
     context.report({ phase: 'waiting for a slot', host: input.hostId });
     let slot = admittedSlot(input) ?? (await claimSlot(context, input.generation - 1));
     for (;;) {
@@ -63,6 +64,7 @@ export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }>
       slot = stays && outcome.end !== null ? { kind: 'no-host', end: outcome.end } : next;
     }
   });
+  return closeWorkflow(end, context);
 }
 
 /** The slot that admission claimed; null if every host was full. */
@@ -102,14 +104,14 @@ async function finish(
   context: RunContext,
   outcome: FinalOutcome,
   sandbox: HostedSandbox | null,
-): Promise<{ cause: EndCause }> {
+): Promise<RunEnd> {
   const { runId, activities, report } = context;
   const hasFiles = sandbox !== null && outcome.kind === 'sandbox-ended';
   const filesStored = hasFiles && (await snapshot(context, sandbox, outcome.end));
   report({ phase: 'ending the run' });
   const ended = await activities.endRun({ runId, ...outcome.end, filesStored });
   const { webhook, cause, hasUnstoredFiles: keepFolders } = ended;
-  setEnded();
+  setEnded(cause);
   report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
   const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
   const removal = isRemovable ? sandbox.host.removeSandbox({ ...sandbox.ref, keepFolders }) : null;
@@ -118,7 +120,7 @@ async function finish(
     removal?.catch(() => {}), // the reconciler removes what remains
   ]);
   report({ phase: 'done' });
-  return { cause };
+  return recordedEnd(outcome.end, cause);
 }
 
 function deliver({ runId, instance, timeouts }: RunContext, inBacklog: boolean): Promise<boolean> {

@@ -7,6 +7,7 @@
 
 import { CancellationScope, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
+import { closeWorkflow, recordedEnd } from '../shared/close-workflow.ts';
 import type { SessionInput } from '../shared/inputs.ts';
 import { setEnded } from '../shared/search-attributes.ts';
 import { awaitInterruptible, recordStopCause } from './interruptible-activity.ts';
@@ -21,14 +22,15 @@ import { ensureSandbox, handleSandboxLoss, stopSandbox } from './session-sandbox
 
 export async function sessionWorkflow(input: SessionInput): Promise<{ cause: EndCause }> {
   const context = createSessionContext(input);
-  return CancellationScope.nonCancellable(async () => {
+  const end = await CancellationScope.nonCancellable(async () => {
     while (!isEnding(context)) {
       if (shouldContinueAsNew(context)) await continueWorkflow(context, input);
       else if (context.inbox.hasPendingMessages) await takeTurn(context);
       else await waitForWork(context);
     }
-    return { cause: await endSession(context) };
+    return endSession(context);
   });
+  return closeWorkflow(end, context);
 }
 
 /**
@@ -77,18 +79,19 @@ async function takeTurn(context: SessionContext): Promise<void> {
   }
 }
 
-async function endSession(context: SessionContext): Promise<EndCause> {
+async function endSession(context: SessionContext): Promise<RunEnd> {
   const { runId, activities, inbox, report } = context;
   report({ phase: 'ending the session' });
   await recordStopCause(context);
   const sandbox = activeSandbox(context);
   if (sandbox !== null) await stopSandbox(context, sandbox, inbox.stopRequest?.graceMs ?? 0);
-  const { cause } = await activities.endRun({ runId, ...(context.end ?? stoppedEnd(context)) });
-  setEnded();
+  const end = context.end ?? stoppedEnd(context);
+  const { cause } = await activities.endRun({ runId, ...end });
+  setEnded(cause);
   report({ phase: 'cleaning up', cause });
   await Promise.all(context.removals);
   report({ phase: 'done' });
-  return cause;
+  return recordedEnd(end, cause);
 }
 
 function stoppedEnd({ inbox }: SessionContext): RunEnd {

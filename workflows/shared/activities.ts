@@ -96,6 +96,8 @@ export interface RunActivities {
     flowId: string;
     runId: string;
   }): Promise<{ outcome: ScheduledOutcome }>;
+  /** Requests the cancellation of the run's workflow, which then closes as cancelled. */
+  cancelWorkflow(input: { runId: string; workflowId: string }): Promise<void>;
 }
 
 /** Any worker runs these for a session. */

@@ -26,6 +26,7 @@ export function runActivities(
     dropWebhook: proxyActivities<Activities>(options.dropWebhook).dropWebhook,
     triggerScheduledRun: proxyActivities<Activities>(options.triggerScheduledRun)
       .triggerScheduledRun,
+    cancelWorkflow: proxyActivities<Activities>(options.cancelWorkflow).cancelWorkflow,
   };
 }
 
@@ -101,6 +102,7 @@ function runActivityOptions(
       summary: 'start a scheduled run',
       scheduleToCloseTimeout: 10 * minute,
     },
+    cancelWorkflow: { ...shortActivity, summary: 'close the workflow as cancelled' },
   };
 }
 

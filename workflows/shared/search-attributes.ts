@@ -1,9 +1,11 @@
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import type { EndCause } from '../../core/runs/end-cause.ts';
 
 /** Search attributes are never encrypted: they hold ids and fixed words only. */
 const hostIdAttribute = defineSearchAttributeKey('HostId', 'KEYWORD');
 const runStatusAttribute = defineSearchAttributeKey('RunStatus', 'KEYWORD');
+const endCauseAttribute = defineSearchAttributeKey('EndCause', 'KEYWORD');
 
 /** A run keeps its host until it ends. */
 export function setHost(hostId: string): void {
@@ -21,8 +23,13 @@ export function setSessionHost(hostId: string | null): void {
   ]);
 }
 
-export function setEnded(): void {
-  upsert([{ key: runStatusAttribute, value: 'sleep' }]);
+/** A workflow of an earlier version was started without `EndCause`. */
+export function setEnded(cause: EndCause): void {
+  const hasCause = workflowInfo().typedSearchAttributes.get(endCauseAttribute) !== undefined;
+  upsert([
+    { key: runStatusAttribute, value: 'sleep' },
+    ...(hasCause ? [{ key: endCauseAttribute, value: cause }] : []),
+  ]);
 }
 
 /**

@@ -103,10 +103,22 @@ function addressesOf(port: number, options: TemporalOptions): Temporal {
   return { address: `127.0.0.1:${port}`, uiUrl };
 }
 
-/** Whether the server has its search attributes, which it sets up last. */
+/**
+ * Whether the server has its search attributes, which it sets up last, and only in a new database.
+ * In one of an earlier version of this repository, the new ones are added here.
+ */
 async function serves(program: string, port: number): Promise<boolean> {
   if (!(await acceptsConnections(port))) return false;
-  const args = ['operator', 'search-attribute', 'list', '--address', `127.0.0.1:${port}`];
-  const list = await runCommand(program, args, { timeoutMs: 5000 }).catch(() => '');
-  return searchAttributeNames.every((key) => list.includes(key));
+  const attributes = (...args: string[]): Promise<string> => {
+    const command = ['operator', 'search-attribute', ...args, '--address', `127.0.0.1:${port}`];
+    return runCommand(program, command, { timeoutMs: 5000 }).catch(() => '');
+  };
+  const list = await attributes('list');
+  const missing = searchAttributeNames.filter((key) => !list.includes(key));
+  if (missing.length === 0 || missing.length === searchAttributeNames.length) {
+    return missing.length === 0;
+  }
+  const added = missing.flatMap((key) => ['--name', key, '--type', 'Keyword']);
+  await attributes('create', ...added);
+  return (await attributes('list')).includes(missing.at(-1) ?? '');
 }

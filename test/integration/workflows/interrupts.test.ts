@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import type { HostActivities, TurnOutcome } from '../../../workflows/shared/activities.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { type FakeRun, fakeRun } from '../../support/fake-run.ts';
 import {
   createWorkflowFixture,
@@ -64,7 +65,7 @@ async function startSession(): Promise<InterruptedSession> {
     async stop() {
       await handle.signal('stop', { graceMs: 0 });
       turns.at(-1)?.({ outcome: 'sandbox_ended' });
-      await handle.result();
+      await endOf(handle);
     },
   };
 }

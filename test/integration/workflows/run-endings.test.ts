@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Activities } from '../../../workflows/shared/activities.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
@@ -15,7 +16,7 @@ describe('a run whose agent ends', () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities);
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toEqual([
       'startSandbox',
       'followRun',
@@ -35,7 +36,7 @@ describe('a run whose agent ends', () => {
     });
     const handle = await fixture.startRun(run.activities);
     run.end({ cause: 'exited', exitCode: 7 });
-    expect(await handle.result()).toEqual({ cause: 'exited' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'exited' });
     expect(ends).toMatchObject([{ cause: 'exited', exitCode: 7 }]);
   });
 
@@ -57,7 +58,7 @@ describe('a run whose agent ends', () => {
     });
     const handle = await fixture.startRun(run.activities);
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
     expect(inputs).toMatchObject([{ filesStored }, { keepFolders: !filesStored }]);
   });
@@ -68,7 +69,7 @@ describe('a run whose agent ends', () => {
     });
     const handle = await fixture.startRun(run.activities);
     run.end({});
-    await handle.result();
+    await endOf(handle);
     expect(run.calls).toContain('deliverWebhook');
     expect(run.calls).not.toContain('dropWebhook');
   });
@@ -80,7 +81,7 @@ describe('a run that is stopped', () => {
     const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
     await handle.signal('stop', { graceMs: 500 });
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
     expect(run.calls).toEqual([
       'startSandbox',
       'followRun',
@@ -89,6 +90,7 @@ describe('a run that is stopped', () => {
       'snapshotWorkspace',
       'endRun',
       'removeSandbox',
+      'cancelWorkflow',
     ]);
   });
 
@@ -99,7 +101,7 @@ describe('a run that is stopped', () => {
     });
     const handle = await fixture.startRun(run.activities);
     await handle.signal('stop', { graceMs: 0 });
-    expect(await handle.result()).toEqual({ cause: 'stopped_by_api' });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'stopped_by_api' });
   });
 
   it('stores no workspace of a deleted run', async () => {
@@ -107,7 +109,7 @@ describe('a run that is stopped', () => {
       followRun: async () => ({ cause: 'deleted_by_api', detail: null, exitCode: 143 }),
     });
     const handle = await fixture.startRun(run.activities);
-    await handle.result();
+    await endOf(handle);
     expect(run.calls).not.toContain('snapshotWorkspace');
     expect(run.calls).toContain('removeSandbox');
   });
@@ -117,7 +119,7 @@ describe('a run that is stopped', () => {
     const handle = await fixture.startRun(run.activities);
     await run.called('followRun');
     await handle.cancel();
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
     expect(run.calls).toContain('stopSandbox');
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
   });
@@ -126,13 +128,13 @@ describe('a run that is stopped', () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities);
     await handle.signal('stop');
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
   });
 
   it('is stopped at its time limit', async () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities, { timeouts: { runMs: 300 } });
-    expect(await handle.result()).toEqual({ cause: 'timed_out' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'timed_out' });
     expect(run.calls).toContain('stopSandbox');
   });
 
@@ -147,7 +149,7 @@ describe('a run that is stopped', () => {
       handle.cancel(),
     ]);
     delayed.letEnd();
-    await handle.result();
+    await endOf(handle);
     expect(run.calls.filter((name) => name === 'stopSandbox')).toHaveLength(1);
     expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
   });
@@ -161,7 +163,7 @@ describe('a run that is stopped', () => {
     run.end({});
     await signalled;
     delayed.letEnd();
-    await handle.result();
+    await endOf(handle);
     expect(run.calls.filter((name) => name === 'endRun')).toHaveLength(1);
     expect(run.calls.filter((name) => name === 'removeSandbox')).toHaveLength(1);
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureTypes } from '../../../workflows/shared/activities.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { createWorkflowFixture, type WorkflowFixture } from '../../support/workflow-fixture.ts';
 
@@ -23,7 +24,7 @@ describe('a run that cannot start', () => {
       },
     });
     const handle = await fixture.startRun(run.activities);
-    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'container_start_failed' });
     expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
   });
 
@@ -39,7 +40,7 @@ describe('a run that cannot start', () => {
       },
     });
     const handle = await fixture.startRun(run.activities, { timeouts: { startMs: 4_000 } });
-    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'container_start_failed' });
     expect(details).toEqual(['the engine is away']);
     expect(run.calls.filter((name) => name === 'startSandbox').length).toBeGreaterThan(1);
   });
@@ -50,8 +51,8 @@ describe('a run that cannot start', () => {
       endRun: async () => ({ webhook: false, cause: 'deleted_by_api', hasUnstoredFiles: false }),
     });
     const handle = await fixture.startRun(run.activities);
-    expect(await handle.result()).toEqual({ cause: 'deleted_by_api' });
-    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox']);
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'deleted_by_api' });
+    expect(run.calls).toEqual(['startSandbox', 'endRun', 'removeSandbox', 'cancelWorkflow']);
   });
 
   it('fails if no slot becomes free in time', async () => {
@@ -67,7 +68,7 @@ describe('a run that cannot start', () => {
       hostId: null,
       timeouts: { noCapacityMs: 1_000 },
     });
-    expect(await handle.result()).toEqual({ cause: 'container_start_failed' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'container_start_failed' });
     expect(details).toEqual(['no capacity']);
     expect(run.calls).toEqual(['claimSlot', 'claimSlot', 'endRun']);
   });
@@ -81,7 +82,7 @@ describe('a run that cannot start', () => {
       await handle.signal('slotAssigned');
     }
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     const ended = ['startSandbox', 'followRun', 'snapshotWorkspace', 'endRun', 'removeSandbox'];
     expect(run.calls).toEqual(['claimSlot', 'claimSlot', 'claimSlot', ...ended]);
   });
@@ -92,7 +93,7 @@ describe('a run that cannot start', () => {
     const input = { hostId: null, timeouts: { noCapacityMs: 1_000 } };
     const handle = await fixture.startRun(run.activities, input);
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
   });
 
   it('can be stopped while it waits for a slot', async () => {
@@ -100,8 +101,8 @@ describe('a run that cannot start', () => {
     const handle = await fixture.startRun(run.activities, { hostId: null });
     await run.called('claimSlot');
     await handle.signal('stop', { graceMs: 0 });
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
-    expect(run.calls.slice(-1)).toEqual(['endRun']);
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'cancelWorkflow']);
   });
 });
 
@@ -121,7 +122,7 @@ describe('a host that leaves before it starts the sandbox', () => {
     const handle = await fixture.startRun(run.activities, leaving());
     await handle.signal('hostLost', { generation: 1 });
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toEqual(['claimSlot', ...followed]);
     expect(generations).toEqual([2]);
   });
@@ -139,7 +140,7 @@ describe('a host that leaves before it starts the sandbox', () => {
     await run.called('startSandbox');
     await handle.signal('hostLost', { generation: 1 });
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toEqual(['startSandbox', 'claimSlot', ...followed]);
   });
 
@@ -151,7 +152,7 @@ describe('a host that leaves before it starts the sandbox', () => {
     });
     const handle = await fixture.startRun(run.activities);
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toEqual(['startSandbox', 'claimSlot', ...followed]);
   });
 
@@ -161,7 +162,7 @@ describe('a host that leaves before it starts the sandbox', () => {
     await run.called('followRun');
     await handle.signal('hostLost', { generation: 1, ifUnstarted: true });
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toEqual(followed);
   });
 
@@ -171,8 +172,8 @@ describe('a host that leaves before it starts the sandbox', () => {
     await handle.signal('hostLost', { generation: 1 });
     await run.called('claimSlot');
     await handle.signal('stop', { graceMs: 0 });
-    expect(await handle.result()).toEqual({ cause: 'terminated_by_operator' });
-    expect(run.calls.at(-1)).toBe('endRun');
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'cancelWorkflow']);
   });
 });
 
@@ -186,7 +187,7 @@ describe('an unresponsive host', () => {
     const host = deadHost();
     const run = fakeRun({ claimSlot: async () => ({ hostId: host.hostId, generation: 1 }) });
     const handle = await fixture.startRun(run.activities, host);
-    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'max_reconnects_exceeded' });
     expect(run.calls).toEqual(['claimSlot', 'endRun']);
   });
 
@@ -194,7 +195,7 @@ describe('an unresponsive host', () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities, deadHost());
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls.slice(0, 2)).toEqual(['claimSlot', 'startSandbox']);
   });
 
@@ -202,8 +203,8 @@ describe('an unresponsive host', () => {
     const run = fakeRun();
     const handle = await fixture.startRun(run.activities, deadHost());
     await handle.signal('stop', { graceMs: 0 });
-    expect(await handle.result()).toMatchObject({ cause: expect.any(String) });
-    expect(run.calls.slice(-1)).toEqual(['endRun']);
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
+    expect(run.calls.slice(-2)).toEqual(['endRun', 'cancelWorkflow']);
   });
 
   it('ends the run when its sandbox is lost', async () => {
@@ -213,7 +214,7 @@ describe('an unresponsive host', () => {
       },
     });
     const handle = await fixture.startRun(run.activities);
-    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'max_reconnects_exceeded' });
     expect(run.calls.slice(-2)).toEqual(['endRun', 'removeSandbox']);
   });
 });

@@ -5,6 +5,7 @@ import { limits } from '../../../core/limits.ts';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { sessionStories } from '../../support/session-stories.ts';
 import {
@@ -39,7 +40,7 @@ async function firstHistoryOf(name: string): Promise<string[]> {
   if (!story) throw new Error(`there is no story ${name}`);
   const handle = await fixture.startSession(story.run.activities, story.input);
   await story.act(story.run, handle);
-  await handle.result();
+  await endOf(handle);
   return firstHistory(handle);
 }
 
@@ -96,7 +97,7 @@ describe('a session continues as new', () => {
     await expect.poll(() => turns).toEqual([1, 2, 3]);
     expect((await firstHistory(handle)).at(-1)).toBe('continued as new');
     await handle.signal('stop', { graceMs: 0 });
-    await handle.result();
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
   });
 
   it('only after an interrupted turn has ended, even if its host was lost', async () => {
@@ -124,7 +125,7 @@ describe('a session continues as new', () => {
     await expect.poll(() => firstHistory(handle)).toContain('continued as new');
     await handle.signal('stop', { graceMs: 0 });
     ends[0]?.({ outcome: 'sandbox_ended' });
-    await handle.result();
+    await endOf(handle);
   });
 
   it('with the count of consecutive sandbox losses', async () => {
@@ -141,7 +142,7 @@ describe('a session continues as new', () => {
       await expect.poll(() => ends).toHaveLength(generation);
       await handle.signal('hostLost', { generation });
     }
-    expect(await handle.result()).toEqual({ cause: 'max_reconnects_exceeded' });
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'max_reconnects_exceeded' });
     expect((await firstHistory(handle)).at(-1)).toBe('continued as new');
     for (const end of ends) end({ outcome: 'sandbox_ended' });
   });

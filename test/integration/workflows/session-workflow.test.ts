@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
@@ -20,18 +21,20 @@ describe("a session's workflow", () => {
       const { run, input, act, calls } = story;
       const handle = await fixture.startSession(run.activities, input);
       await act(run, handle);
-      await handle.result();
+      await endOf(handle);
       expect(run.calls.sort(), 'concurrent calls may come in either order').toEqual(
         [...calls].sort(),
       );
     },
   );
 
-  it('returns the cause of its end', async () => {
-    const causes = await Promise.all(
-      ['session-stop', 'session-sleep', 'session-lost'].map((name) => causeOf(name)),
-    );
-    expect(causes).toEqual(['terminated_by_operator', 'timed_out', 'max_reconnects_exceeded']);
+  it('closes as its session has ended', async () => {
+    const names = ['session-stop', 'session-sleep', 'session-lost'];
+    expect(await Promise.all(names.map(endOfStory))).toEqual([
+      { status: 'CANCELLED', cause: 'terminated_by_operator' },
+      { status: 'FAILED', cause: 'timed_out' },
+      { status: 'FAILED', cause: 'max_reconnects_exceeded' },
+    ]);
   });
 });
 
@@ -42,7 +45,7 @@ it('resets the count of consecutive losses after each finished turn', async () =
   const timeouts = { idleMs: 200, inactivityMs: 1_000 };
   const handle = await fixture.startSession(activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
-  expect(await handle.result()).toEqual({ cause: 'timed_out' });
+  expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'timed_out' });
 });
 
 it('drops a sleep signal that arrives while the session is asleep', async () => {
@@ -59,7 +62,7 @@ it('drops a sleep signal that arrives while the session is asleep', async () => 
   await expect.poll(turns).toBe(2);
   expect(run.calls).not.toContain('stopSandbox');
   await handle.signal('stop', { graceMs: 0 });
-  await handle.result();
+  await endOf(handle);
 });
 
 it('wakes up for a message without a signal that arrived while it went to sleep', async () => {
@@ -75,7 +78,7 @@ it('wakes up for a message without a signal that arrived while it went to sleep'
   const timeouts = { idleMs: 200, inactivityMs: 1_000 };
   const handle = await fixture.startSession(run.activities, { timeouts });
   await handle.signal('message', { messageId: 'm-1' });
-  expect(await handle.result()).toEqual({ cause: 'timed_out' });
+  expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'timed_out' });
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
 });
 
@@ -88,13 +91,13 @@ it('ends a sleeping session after thirty days without a message', async () => {
   };
   await expect.poll(timers).toEqual([30 * 24 * 60 * 60]);
   await handle.signal('stop', { graceMs: 0 });
-  await handle.result();
+  await endOf(handle);
 });
 
-async function causeOf(name: string): Promise<string> {
+async function endOfStory(name: string) {
   const story: SessionStory | undefined = sessionStories()[name];
   if (!story) throw new Error(`there is no story ${name}`);
   const handle = await fixture.startSession(story.run.activities, story.input);
   await story.act(story.run, handle);
-  return (await handle.result()).cause;
+  return endOf(handle);
 }

@@ -10,6 +10,7 @@ import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../systems/postgres/runs/webhook-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../support/database.ts';
 import { createScenario, type Scenario } from '../../support/database-records.ts';
+import { endOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import {
   createWorkflowFixture,
@@ -138,7 +139,7 @@ describe('the webhook', () => {
     });
     const handle = await fixture.startRun(run.activities);
     run.end({});
-    expect(await handle.result()).toEqual({ cause: 'completed' });
+    expect(await endOf(handle)).toEqual({ status: 'COMPLETED', cause: 'completed' });
     expect(run.calls).toContain('dropWebhook');
   });
 });

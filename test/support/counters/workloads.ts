@@ -1,6 +1,7 @@
 // What is measured. The agent prints each turn in one write, so that the number of batches, and of
 // the statements that store them, does not depend on time.
 
+import { failureOf } from '../end-of-workflow.ts';
 import type { Call } from './call-log.ts';
 import type { CountedService } from './counted-service.ts';
 import type { Measured } from './measure.ts';
@@ -113,7 +114,7 @@ async function openSession(counted: CountedService): Promise<CountedSession> {
     rest: () => untilAtRest(temporal, workflowId),
     async end() {
       await service.call('DELETE', `${path}/sessions/${sessionId}`);
-      await temporal.workflow.getHandle(workflowId).result();
+      await failureOf(temporal.workflow.getHandle(workflowId));
     },
   };
 }

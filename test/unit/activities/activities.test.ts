@@ -51,7 +51,12 @@ function activitiesWith(overrides: {
     },
     flows: { find: unexpected },
     diskNotice: { isShort: unexpected },
-    temporal: { startRun: unexpected, signalSleep: unexpected, signalSlotAssigned: unexpected },
+    temporal: {
+      startRun: unexpected,
+      cancel: unexpected,
+      signalSleep: unexpected,
+      signalSlotAssigned: unexpected,
+    },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
     frameStream: { notify: unexpected, expireEnded: unexpected },

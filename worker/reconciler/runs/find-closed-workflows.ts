@@ -1,5 +1,5 @@
 // Describing the workflow of every open session takes minutes if there are thousands. Temporal's
-// list finds the few that were terminated or have failed, in one request per pass. The list is
+// list finds the few that closed without an end of their runs, in one request per pass. The list is
 // delayed and may be incomplete, so each run is ended only after its workflow was described, and
 // the sweep of reconcile-workflows.ts finds what the list lacks.
 
@@ -9,7 +9,7 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { stepDeadline } from '../step-deadline.ts';
 import { endRunsIfClosed } from './end-closed.ts';
 
-/** Ends active runs whose workflows were closed since the last pass and have not completed. */
+/** Ends active runs whose workflows were closed since the last pass without ending them. */
 export function createClosedWorkflowFinder(deps: ReconcilerDeps): () => Promise<void> {
   const { closedSinceMs, closedOverlapMs } = limits.reconciler;
   /** All workflows that were closed before have been compared. */

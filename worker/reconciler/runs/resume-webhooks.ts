@@ -79,8 +79,8 @@ export async function resumeWebhook(deps: ReconcilerDeps, run: RunOutline): Prom
   const { runId, requestId } = run;
   const firstAttempt = (await attemptsMade(deps, run)) + 1;
   if (firstAttempt > limits.webhook.attempts) return deps.webhooks.drop(runId);
-  // A completed workflow has delivered it or given up, in a time that the database has lost.
-  if (await deps.temporal.hasCompleted(run.workflowId)) return deps.webhooks.drop(runId);
+  // A finished workflow has delivered it or given up, in a time that the database has lost.
+  if (await deps.temporal.hasFinished(run.workflowId)) return deps.webhooks.drop(runId);
   const outcome = await deps.temporal.startWebhook({ runId, firstAttempt });
   if (outcome === 'already') return deps.webhooks.drop(runId);
   deps.logger.info({ runId, requestId, firstAttempt }, 'webhook_resumed');

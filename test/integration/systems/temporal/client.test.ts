@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createTemporal } from '../../../../systems/temporal/client.ts';
 import { admittedRun } from '../../../support/admitted-run.ts';
+import { failureOf } from '../../../support/end-of-workflow.ts';
 import { fakeRun } from '../../../support/fake-run.ts';
 import { useTemporal } from './use-temporal.ts';
 
@@ -40,12 +41,12 @@ describe('the workflow of a run', () => {
     const run = newRun(fake);
     await temporal.startRun(run);
     expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('signalled');
-    await fixture.client.workflow.getHandle(run.workflowId).result();
+    await failureOf(fixture.client.workflow.getHandle(run.workflowId));
     expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
     expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
     expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
-    expect(await temporal.hasCompleted(run.workflowId)).toBe(true);
-    expect(await temporal.hasCompleted(`run/${randomUUID()}`)).toBe(false);
+    expect(await temporal.hasFinished(run.workflowId)).toBe(true);
+    expect(await temporal.hasFinished(`run/${randomUUID()}`)).toBe(false);
   });
 
   it('is started by a stop that arrives before its start, and ends', async () => {
@@ -83,10 +84,10 @@ describe('the workflow of a run', () => {
   it('can be terminated, and a second call changes nothing', async () => {
     const run = newRun(fakeRun());
     await temporal.startRun(run);
-    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
+    expect(await temporal.hasFinished(run.workflowId)).toBe(false);
     await temporal.terminate(run.workflowId, 'test');
     await temporal.terminate(run.workflowId, 'test');
-    expect(await temporal.hasCompleted(run.workflowId)).toBe(false);
+    expect(await temporal.hasFinished(run.workflowId)).toBe(false);
     expect(await temporal.describe(run.workflowId)).toBe('closed');
   });
 

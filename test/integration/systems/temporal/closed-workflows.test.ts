@@ -19,15 +19,20 @@ async function terminated(): Promise<string> {
   return run.workflowId;
 }
 
-it('lists terminated workflows, and none that runs, has completed or was closed before', async () => {
+it('lists terminated workflows, and none that runs, has ended its run or was closed before', async () => {
   await terminated();
   await sleep(10);
   const since = new Date();
-  const fake = fakeRun();
-  const [open, completed] = [newRun(fakeRun()), newRun(fake)];
-  for (const run of [open, completed]) await temporal.startRun(run);
-  fake.end({});
-  await expect.poll(() => temporal.describe(completed.workflowId), patiently).toBe('closed');
+  const fakes = [fakeRun(), fakeRun(), fakeRun()];
+  const open = newRun(fakeRun());
+  const ended = fakes.map((fake) => newRun(fake));
+  for (const run of [open, ...ended]) await temporal.startRun(run);
+  const causes = ['completed', 'exited', 'stopped_by_api'] as const;
+  for (const [i, cause] of causes.entries()) fakes[i]?.end({ cause });
+  for (const { workflowId } of ended) {
+    await expect.poll(() => temporal.describe(workflowId), patiently).toBe('closed');
+    expect(await temporal.hasFinished(workflowId)).toBe(true);
+  }
   const listed = () => temporal.closedWorkflows(since, null);
   const closed = await terminated();
   await expect.poll(listed, patiently).toEqual({ workflowIds: [closed], next: null });

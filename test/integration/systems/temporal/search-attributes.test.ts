@@ -68,4 +68,5 @@ it('starts runs and sessions without search attributes if the server cannot regi
   await expect(temporal.ensureSearchAttributes()).rejects.toThrow('cannot have more than 10');
   expect(await temporal.startRun(admittedRun({}))).toBe('started');
   expect(await temporal.signalMessage(admittedRun({ sessionId: 's' }), 'm')).toBe('signalled');
+  expect(await temporal.closedWorkflows(new Date(), null)).toEqual({ workflowIds: [], next: null });
 });

@@ -77,7 +77,7 @@ export function createReconcilerFixture(database: TestDatabase) {
       return 'signalled';
     },
     describe: async (workflowId) => workflows.get(workflowId) ?? 'missing',
-    hasCompleted: async () => false,
+    hasFinished: async () => false,
     webhookAttempts: async () => 0,
     terminate: async (workflowId) => {
       calls.push(`terminate ${workflowId}`);

@@ -45,7 +45,7 @@ function slowTemporal(): { leastMarginMs(): number } {
     signalStop: slow(temporal.signalStop),
     describe: slow(temporal.describe),
     closedAt: slow(temporal.closedAt),
-    hasCompleted: slow(temporal.hasCompleted),
+    hasFinished: slow(temporal.hasFinished),
     webhookAttempts: slow(temporal.webhookAttempts),
     terminate: slow(temporal.terminate),
     workflowsSince: slow(temporal.workflowsSince),

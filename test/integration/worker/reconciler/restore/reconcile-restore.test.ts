@@ -207,7 +207,7 @@ it('never issues a lease token again that was issued since the backup', async ()
 });
 
 it.each([
-  ['its own workflow', { hasCompleted: async () => true }],
+  ['its own workflow', { hasFinished: async () => true }],
   ['another', { startWebhook: async () => 'already' as const }],
 ])('drops a webhook that %s has dealt with since', async (_, temporal) => {
   const run = await fixture.started(await scenario.run({ callbackUrl }));

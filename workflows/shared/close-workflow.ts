@@ -1,0 +1,51 @@
+// The last step of a run's or session's workflow, after all of its work: Temporal shows how the run
+// ended. Nothing is retried because of it.
+
+import {
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { closeStatusOf, type EndCause, type RunEnd } from '../../core/runs/end-cause.ts';
+import { runFailureMessage } from '../../core/temporal/run-failure.ts';
+import type { RunActivities } from './activities.ts';
+
+interface Closing {
+  runId: string;
+  activities: Pick<RunActivities, 'cancelWorkflow'>;
+}
+
+/** Returns if the run completed. Otherwise throws, so that the workflow is cancelled or failed. */
+export async function closeWorkflow(
+  end: RunEnd,
+  { runId, activities }: Closing,
+): Promise<{ cause: EndCause }> {
+  const { cause } = end;
+  switch (closeStatusOf(cause)) {
+    case 'completed':
+      return { cause };
+    case 'cancelled':
+      await ensureCancelRequested(() =>
+        activities.cancelWorkflow({ runId, workflowId: workflowInfo().workflowId }),
+      );
+      throw new CancelledFailure(cause);
+    case 'failed':
+      throw ApplicationFailure.create({
+        type: cause,
+        message: runFailureMessage(end),
+        nonRetryable: true,
+        category: 'BENIGN', // the worker counts and logs no error
+      });
+  }
+}
+
+/** Temporal closes a workflow as cancelled only if a cancellation was requested. */
+async function ensureCancelRequested(request: () => Promise<void>): Promise<void> {
+  if (CancellationScope.current().consideredCancelled) return;
+  await CancellationScope.nonCancellable(request);
+}
+
+/** The recorded cause, with the details of the outcome if the outcome has that cause. */
+export const recordedEnd = (outcome: RunEnd, cause: EndCause): RunEnd =>
+  outcome.cause === cause ? outcome : { cause, detail: null, exitCode: null };
