@@ -50,7 +50,8 @@ async function addUsage(db: Db, entries: KeyDay[]): Promise<void> {
   );
 }
 
-const today = `(db_clock() at time zone 'UTC')::date`;
+/** A subquery, see before-now.ts. */
+const today = `((select db_clock()) at time zone 'UTC')::date`;
 
 async function daysOfUsage(
   db: Db,

@@ -44,14 +44,13 @@ const ageOf = (moment: string): string =>
   `extract(epoch from db_clock() - ${moment})::double precision`;
 
 /**
- * Counts only what has not ended, because that is indexed. One statement, so that the numbers are
- * consistent.
+ * Reads only runs that occupy slots, because that is indexed, and sessions sleep for weeks. Those
+ * that are asleep are the other open ones. One statement, so that the numbers are consistent.
  */
 const countStatement = `
   with live as materialized (
-    select r.project_id, r.host_id, r.created_at, r.started_at, r.holds_slot, occupies_slot(r) as occupies,
-           r.session_id is not null as is_session
-    from runs r where r.ended_at is null
+    select r.project_id, r.host_id, r.created_at, r.started_at, r.session_id is not null as is_session
+    from runs r where occupies_slot(r)
   ),
   run_numbers as (
     select json_build_object(
@@ -59,8 +58,10 @@ const countStatement = `
              'starting', count(*) filter (
                where not is_session and host_id is not null and started_at is null),
              'running', count(*) filter (where not is_session and started_at is not null),
-             'awake', count(*) filter (where is_session and holds_slot),
-             'asleep', count(*) filter (where is_session and not holds_slot)) as runs,
+             'awake', count(*) filter (where is_session),
+             'asleep', greatest(
+               (select coalesce(sum(count), 0) from open_sessions)
+                 - count(*) filter (where is_session), 0)) as runs,
            ${ageOf('min(created_at) filter (where not is_session and started_at is null)')}
              as oldest_run
     from live
@@ -75,7 +76,7 @@ const countStatement = `
   ),
   host_slots as (
     select h.draining, h.disk_short, is_live(h, db_clock() - $1::interval) as is_live, h.capacity,
-           (select count(*) from live l where l.host_id = h.id and l.occupies) as occupied
+           (select count(*) from live l where l.host_id = h.id) as occupied
     from hosts h
   ),
   host_numbers as (
@@ -92,7 +93,7 @@ const countStatement = `
   ),
   capped as (
     select p.id from live l join projects p on p.id = l.project_id
-    where l.occupies group by p.id, p.max_concurrent_runs
+    group by p.id, p.max_concurrent_runs
     having count(*) >= p.max_concurrent_runs
   ),
   stored as (

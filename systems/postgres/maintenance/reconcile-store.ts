@@ -2,6 +2,7 @@ import type { RunOutline } from '../../../core/runs/run.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { type RunOutlineRow, selectOutlines, toOutline } from '../runs/run-row.ts';
 import { hasBackgroundWork } from '../sessions/idle-state.ts';
+import { before } from './before-now.ts';
 import { importRuns, type MissingRun } from './import-runs.ts';
 import { pendingWebhooks, type WebhookCursor } from './pending-webhooks.ts';
 
@@ -80,7 +81,7 @@ const unstarted = (db: Db, olderThanMs: number, after: string | undefined): Prom
   selectMany(
     db,
     `where r.ended_at is null and r.workflow_started_at is null
-       and r.created_at < db_clock() - $1 * interval '1 ms'
+       and r.created_at < ${before('$1')}
      ${pageAfter('$2')}`,
     [olderThanMs, after],
   );
@@ -92,9 +93,10 @@ const unfinishedStops = (
 ): Promise<RunOutline[]> =>
   selectMany(
     db,
-    `where r.ended_at is null and r.end_cause_at < db_clock() - $1 * interval '1 ms'
-     order by (r.end_cause_at, r.id) <= (select a.end_cause_at, a.id from runs a where a.id = $2),
-       r.end_cause_at, r.id
+    `where r.stopping_since < ${before('$1')}
+     order by (r.stopping_since, r.id) <= (
+         select a.stopping_since, a.id from runs a where a.id = $2
+       ), r.stopping_since, r.id
      limit ${pageSize}`,
     [olderThanMs, after],
   );

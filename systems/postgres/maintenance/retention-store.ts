@@ -57,7 +57,7 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (project_id, key) in (
        select project_id, key from idempotency_keys
-       where expires_at < db_clock() order by expires_at limit $1
+       where expires_at < (select db_clock()) order by expires_at limit $1
        for update skip locked
      )`,
     [limits.retention.batchRows],
@@ -67,10 +67,10 @@ async function purgeExpiredKeys(db: Db): Promise<number> {
 
 async function purgeAttempts(db: Db, retentionMs: number): Promise<number> {
   const { rowCount } = await db.query(
-    `delete from webhook_attempts where (run_id, delivery, attempt) in (
-       select run_id, delivery, attempt from webhook_attempts
+    `delete from webhook_attempts where ctid = any(array(
+       select ctid from webhook_attempts
        where started_at < ${before('$1')} order by started_at limit $2
-     )`,
+     ))`,
     [retentionMs, limits.retention.batchRows],
   );
   return rowCount ?? 0;
@@ -88,9 +88,9 @@ async function purgeModelCalls(db: Db, retentionMs: number): Promise<number> {
 
 async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
   const overdue = (table: string): string => `
-    delete from ${table} where ctid in (
+    delete from ${table} where ctid = any(array(
       select ctid from ${table} where day < ((${before('$1')}) at time zone 'UTC')::date order by day limit $2
-    ) returning 1`;
+    )) returning 1`;
   const { rows } = await db.query<{ deleted: number }>(
     `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')})
      select (select count(*) from turns) + (select count(*) from days) as deleted`,

@@ -81,8 +81,8 @@ export const latestFirst = {
 };
 
 /**
- * Planned at each call, so unused filters cost nothing. `ended_at is null` is implied for running
- * runs, and repeated so that the index applies.
+ * Planned at each call, so unused filters cost nothing. Running runs occupy a slot, which is
+ * repeated so that the index applies.
  */
 const foundRuns = `
   select r.*, l.last_seq
@@ -91,7 +91,7 @@ const foundRuns = `
     and r.deleted_at is null
     and ($2::uuid is null or r.flow_id = $2)
     and ($3::text is null or r.status = $3)
-    and ($3 is distinct from 'running' or r.ended_at is null)
+    and ($3 is distinct from 'running' or occupies_slot(r))
     and ($4::text is null or r.agent_status = $4)
     and ($5::text is null or r.trigger_type = $5)
     and ($6::text is null or r.session_id = $6)

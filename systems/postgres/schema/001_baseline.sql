@@ -298,6 +298,11 @@ create table runs (
   files_purged_at timestamptz,
   -- retention has deleted input files that a retry would copy
   has_purged_inputs boolean not null default false,
+  -- since when the run has a cause to end; null once it has ended. The planner cannot know how few
+  -- runs have one of two columns and not the other.
+  stopping_since timestamptz generated always as (
+    case when ended_at is null then end_cause_at end
+  ) stored,
   check (ended_at is null or status = 'sleep'),
   check (ended_at is null or end_cause is not null)
 );
@@ -307,6 +312,10 @@ create index runs_active on runs (id) where ended_at is null;
 create index runs_occupying_slots on runs (project_id)
   where ended_at is null and (session_id is null or holds_slot);
 create index runs_active_by_host on runs (host_id) where ended_at is null;
+create index runs_unstarted on runs (created_at)
+  where ended_at is null and workflow_started_at is null;
+create index runs_stopping on runs (stopping_since) where stopping_since is not null;
+create index runs_active_by_files on runs (flow_id, files_version) where ended_at is null;
 create index runs_waiting on runs (waiting_since, id)
   where ended_at is null and waiting_since is not null;
 create index runs_by_project on runs (project_id, created_at desc, id desc);

@@ -80,6 +80,11 @@ CREATE TABLE public.runs (
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
     has_purged_inputs boolean DEFAULT false NOT NULL,
+    stopping_since timestamp with time zone GENERATED ALWAYS AS (
+CASE
+    WHEN (ended_at IS NULL) THEN end_cause_at
+    ELSE NULL::timestamp with time zone
+END) STORED,
     CONSTRAINT runs_agent_status_check CHECK ((agent_status = ANY (ARRAY['working'::text, 'idle'::text, 'waiting'::text, 'error'::text]))),
     CONSTRAINT runs_check CHECK (((ended_at IS NULL) OR (status = 'sleep'::text))),
     CONSTRAINT runs_check1 CHECK (((ended_at IS NULL) OR (end_cause IS NOT NULL))),
@@ -724,6 +729,8 @@ CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
 
 CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL);
 
+CREATE INDEX runs_active_by_files ON public.runs USING btree (flow_id, files_version) WHERE (ended_at IS NULL);
+
 CREATE INDEX runs_active_by_host ON public.runs USING btree (host_id) WHERE (ended_at IS NULL);
 
 CREATE INDEX runs_by_agent_status ON public.runs USING btree (project_id, agent_status, created_at DESC, id DESC);
@@ -741,6 +748,10 @@ CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted
 CREATE INDEX runs_occupying_slots ON public.runs USING btree (project_id) WHERE ((ended_at IS NULL) AND ((session_id IS NULL) OR holds_slot));
 
 CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
+
+CREATE INDEX runs_stopping ON public.runs USING btree (stopping_since) WHERE (stopping_since IS NOT NULL);
+
+CREATE INDEX runs_unstarted ON public.runs USING btree (created_at) WHERE ((ended_at IS NULL) AND (workflow_started_at IS NULL));
 
 CREATE INDEX runs_waiting ON public.runs USING btree (waiting_since, id) WHERE ((ended_at IS NULL) AND (waiting_since IS NOT NULL));
 

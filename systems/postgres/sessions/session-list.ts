@@ -40,15 +40,16 @@ export async function listSessions(db: Db, query: SessionQuery): Promise<Session
   return { sessions: page.map(toListedSession), next: cursorOf(lastBeforeNext) };
 }
 
-/** Some conditions are implied, and repeated so that the indexes apply. */
+/** `occupies_slot` is implied for running sessions, and repeated so that the index applies. */
 const foundSessions = `
   select r.*, l.last_seq, s.last_message_at
   from sessions s join runs r on r.id = s.run_id join run_logs l on l.run_id = r.id
-  where s.flow_id = $1 and r.flow_id = $1 and r.session_id is not null and r.deleted_at is null
+  where r.flow_id = $1 and r.session_id is not null and r.deleted_at is null
     and ($2::timestamptz is null or (r.created_at, r.id) < ($2, $3::uuid))
     and ($5::text is null or r.status = $5)
-    and ($6::boolean is null or (r.ended_at is not null) = $6)
-    and (($6 is distinct from false and $5 is distinct from 'running') or r.ended_at is null)
+    and ($6::boolean is distinct from true or r.ended_at is not null)
+    and ($6 is distinct from false or r.ended_at is null)
+    and ($5 is distinct from 'running' or occupies_slot(r))
     and ($7::text[] is null or label_pairs(r.labels) @> $7)
   order by r.created_at desc, r.id desc
   limit $4`;

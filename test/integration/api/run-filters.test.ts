@@ -22,6 +22,7 @@ test('filters by flow, status, agent status, trigger type and session, each and 
   await fixture.stores.runs.endRun({ runId: ended, cause: 'completed', detail: null, exitCode: 0 });
   await set(atWork, 'agent_status', 'working');
   await set(chat, 'session_id', 'support:4711');
+  await set(chat, 'holds_slot', true);
   await set(scheduled, 'trigger_type', 'schedule');
   const found = async (query: string) => idsOf(await ask(`/api/v1/runs?${query}`));
 

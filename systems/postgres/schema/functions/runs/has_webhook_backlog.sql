@@ -10,7 +10,7 @@ create or replace function has_webhook_backlog(
     select count(*) from (
       select from runs used
       where used.webhook_state = 'pending' and used.webhook_uses_common_slots
-        and used.ended_at > db_clock() - p_common_for and used.id <> run.id
+        and used.ended_at > (select db_clock()) - p_common_for and used.id <> run.id
       limit p_common_max
     ) counted
   )) <= (

@@ -11,7 +11,7 @@ returns table (
   outcome text, message_id uuid, message text, is_accepted boolean, started_at timestamptz,
   seq bigint, at timestamptz, data text
 )
-language plpgsql volatile as $$
+language plpgsql volatile rows 1 as $$
 declare
   run runs;
   session sessions;

@@ -1,0 +1,80 @@
+// What a call reads must not grow with what is stored. Each call is made in a database that has
+// only its subjects, and in one that has them among many other records.
+
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { useDatabase } from '../../../../support/use-database.ts';
+import { type Call, countBlocks, type Reads } from './count-blocks.ts';
+import { grow } from './grow.ts';
+import { hotPaths } from './hot-paths.ts';
+import { lists } from './lists.ts';
+import { periodicJobs } from './periodic-jobs.ts';
+import { createSubjects, type Subjects } from './subjects.ts';
+
+const size = { runs: 2_000, sleeping: 500, framesOfRun: 25 };
+/** Indexes have a level more, and rows are on further pages. A scan of any table reads more. */
+const bound = { ratio: 1.5, blocks: 45, blocksPerEntry: 8 };
+
+const databases = { empty: useDatabase(), grown: useDatabase() };
+const subjects = {} as Record<'empty' | 'grown', Subjects>;
+const clients = {} as Record<'empty' | 'grown', PoolClient>;
+
+beforeAll(async () => {
+  for (const name of ['empty', 'grown'] as const) {
+    const { pool, url } = databases[name];
+    subjects[name] = await createSubjects(pool);
+    if (name === 'grown') await grow(url, subjects.grown.scenario, size);
+    else await pool.query('vacuum analyze');
+    clients[name] = await pool.connect();
+  }
+});
+afterAll(() => Object.values(clients).forEach((client) => client.release()));
+
+type Calls = (of: Subjects) => Record<string, Call>;
+
+function callOf(calls: Calls, name: string, database: 'empty' | 'grown'): Call {
+  const call = calls(subjects[database])[name];
+  if (call === undefined) throw new Error(`no call ${name}`);
+  return call;
+}
+
+/** The tables and indexes of which too many blocks were read, if the call exceeds the bound. */
+function excess(empty: Reads, grown: Reads): string[] {
+  const entries = Math.max(0, grown.entries - empty.entries);
+  const most = empty.blocks * bound.ratio + bound.blocks + entries * bound.blocksPerEntry;
+  if (grown.blocks <= most) return [];
+  const more = [...grown.of].filter(([of, blocks]) => blocks > (empty.of.get(of) ?? 0) + 10);
+  return [`${grown.blocks} blocks, not ${empty.blocks}`, ...more.map((of) => of.join(': '))];
+}
+
+/** The names are known before the databases are. */
+const names = (calls: Calls): string[] => Object.keys(calls(anySubjects));
+const anyRun = { runId: '', createdAt: new Date() };
+const anySubjects = {
+  scenario: { projectId: '', flow: { flowId: '' } },
+  ...{ running: anyRun, admitted: anyRun, ended: anyRun, awake: anyRun, asleep: anyRun },
+  ...{ lease: {}, awakeLease: {} },
+} as unknown as Subjects;
+
+describe.each([
+  ['a request, a turn or a run', hotPaths],
+  ['a list', lists],
+  ['a periodic job', periodicJobs],
+] as const)('of %s', (_of, calls) => {
+  test.each(names(calls))('%s reads no more than in an empty database', async (name) => {
+    const empty = await countBlocks(clients.empty, callOf(calls, name, 'empty'));
+    const grown = await countBlocks(clients.grown, callOf(calls, name, 'grown'));
+    expect(excess(empty, grown)).toEqual([]);
+  });
+});
+
+test.each([
+  ['runs_occupying_slots', hotPaths, 'admit a run'],
+  ['sessions_with_files', periodicJobs, 'purge files of sessions'],
+  ['runs_by_trigger_type', lists, 'list scheduled runs'],
+] as const)('without the index %s a call exceeds the bound', async (index, calls, name) => {
+  const empty = await countBlocks(clients.empty, callOf(calls, name, 'empty'));
+  const call = callOf(calls, name, 'grown');
+  const grown = await countBlocks(clients.grown, call, `drop index ${index}`);
+  expect(excess(empty, grown)[0]).toMatch(/^\d+ blocks/);
+});
