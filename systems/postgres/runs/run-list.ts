@@ -47,7 +47,8 @@ export async function listRuns(
   projectId: string,
   { filter, limit, maxBytes, after }: RunListQuery,
 ): Promise<RunPage> {
-  const { rows } = await pool.query<ListedRunRow & { found: number }>(listStatement, [
+  const statement = filter.agentStatus === undefined ? ofAnyAgent : ofAgentStatus;
+  const { rows } = await pool.query<ListedRunRow & { found: number }>(statement, [
     projectId,
     filter.flowId ?? null,
     filter.status ?? null,
@@ -84,7 +85,7 @@ export const latestFirst = {
  * Planned at each call, so unused filters cost nothing. Running runs occupy a slot, which is
  * repeated so that the index applies.
  */
-const foundRuns = `
+const foundRuns = (agentStatus: string): string => `
   select r.*, l.last_seq
   from runs r join run_logs l on l.run_id = r.id
   where r.project_id = $1
@@ -92,7 +93,7 @@ const foundRuns = `
     and ($2::uuid is null or r.flow_id = $2)
     and ($3::text is null or r.status = $3)
     and ($3 is distinct from 'running' or occupies_slot(r))
-    and ($4::text is null or r.agent_status = $4)
+    and ${agentStatus}
     and ($5::text is null or r.trigger_type = $5)
     and ($6::text is null or r.session_id = $6)
     and ($7::text[] is null or label_pairs(r.labels) @> $7)
@@ -102,8 +103,18 @@ const foundRuns = `
   order by r.created_at desc, r.id desc
   limit $12`;
 
-const listStatement = `
+const listOf = (found: string): string => `
   select ${listedColumns}, r.last_seq, r.found
-  from (${withBytesBefore(foundRuns, latestFirst)}) r
+  from (${withBytesBefore(found, latestFirst)}) r
   where r.bytes_before < $13
   order by r.created_at desc, r.id desc`;
+
+const ofAnyAgent = listOf(foundRuns('$4::text is null'));
+
+/** The index has only the runs that occupy no slot. The others are few. */
+const ofAgentStatus = listOf(`
+  (${foundRuns('r.resting_agent_status = $4')})
+  union all
+  (${foundRuns('occupies_slot(r) and r.agent_status = $4')})
+  order by created_at desc, id desc
+  limit $12`);

@@ -208,6 +208,8 @@ create table project_turns (
   turn bigint not null
 );
 
+-- Pages of tables whose rows are updated often have free space, so that the next version of a row
+-- fits beside it. If no indexed column changes either, the update writes to no index.
 create table runs (
   id uuid primary key,
   flow_id uuid not null references flows,
@@ -298,6 +300,11 @@ create table runs (
   files_purged_at timestamptz,
   -- retention has deleted input files that a retry would copy
   has_purged_inputs boolean not null default false,
+  -- the agent's status unless the run occupies a slot, where it changes often: a change of an
+  -- indexed column writes to every index of the table
+  resting_agent_status text generated always as (
+    case when ended_at is not null or session_id is not null and not holds_slot then agent_status end
+  ) stored,
   -- since when the run has a cause to end; null once it has ended. The planner cannot know how few
   -- runs have one of two columns and not the other.
   stopping_since timestamptz generated always as (
@@ -305,7 +312,7 @@ create table runs (
   ) stored,
   check (ended_at is null or status = 'sleep'),
   check (ended_at is null or end_cause is not null)
-);
+) with (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02);
 create index runs_active on runs (id) where ended_at is null;
 -- The condition is that of occupies_slot. A project may have many sleeping sessions, which are not
 -- counted.
@@ -327,7 +334,9 @@ create index runs_by_label on runs using gin (label_pairs(labels));
 create index runs_of_flow on runs (flow_id, created_at desc);
 -- These indexes serve lists: a page of runs that are rare in a project must not read all of its
 -- runs.
-create index runs_by_agent_status on runs (project_id, agent_status, created_at desc, id desc);
+create index runs_by_agent_status
+  on runs (project_id, resting_agent_status, created_at desc, id desc)
+  where resting_agent_status is not null;
 create index runs_by_trigger_type on runs (project_id, trigger_type, created_at desc, id desc);
 create index sessions_of_flow on runs (flow_id, created_at desc, id desc)
   where session_id is not null;
@@ -398,7 +407,7 @@ create table run_logs (
   agent_state text,
   -- set at the run's end: nothing is appended any more
   is_final boolean not null default false
-);
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 create table frames (
   run_id uuid not null,
@@ -619,7 +628,7 @@ create table sessions (
   -- when the last message was finished
   idle_since timestamptz not null default db_clock(),
   unique (flow_id, session_id)
-);
+) with (fillfactor = 75);
 
 create table session_messages (
   id uuid primary key,
@@ -643,7 +652,7 @@ create table session_messages (
   error text,
   unique (run_id, position),
   unique (run_id, client_message_id)
-);
+) with (fillfactor = 75, autovacuum_vacuum_scale_factor = 0.02);
 create index session_messages_left on session_messages (run_id, position) where ended_at is null;
 create index session_messages_unsignalled on session_messages (created_at)
   where ended_at is null and signalled_at is null;

@@ -80,6 +80,11 @@ CREATE TABLE public.runs (
     log_purged_at timestamp with time zone,
     files_purged_at timestamp with time zone,
     has_purged_inputs boolean DEFAULT false NOT NULL,
+    resting_agent_status text GENERATED ALWAYS AS (
+CASE
+    WHEN ((ended_at IS NOT NULL) OR ((session_id IS NOT NULL) AND (NOT holds_slot))) THEN agent_status
+    ELSE NULL::text
+END) STORED,
     stopping_since timestamp with time zone GENERATED ALWAYS AS (
 CASE
     WHEN (ended_at IS NULL) THEN end_cause_at
@@ -94,7 +99,8 @@ END) STORED,
     CONSTRAINT runs_timeout_seconds_check CHECK ((timeout_seconds > 0)),
     CONSTRAINT runs_trigger_type_check CHECK ((trigger_type = ANY (ARRAY['api'::text, 'dashboard'::text, 'schedule'::text]))),
     CONSTRAINT runs_webhook_state_check CHECK ((webhook_state = ANY (ARRAY['none'::text, 'waiting'::text, 'pending'::text, 'delivered'::text, 'dropped'::text])))
-);
+)
+WITH (fillfactor='75', autovacuum_vacuum_scale_factor='0.02');
 
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
@@ -422,7 +428,8 @@ CREATE TABLE public.run_logs (
     lease_expires_at timestamp with time zone,
     agent_state text,
     is_final boolean DEFAULT false NOT NULL
-);
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
 
 CREATE TABLE public.schema_functions (
     name text NOT NULL,
@@ -446,7 +453,8 @@ CREATE TABLE public.session_messages (
     exit_code integer,
     reply text,
     error text
-);
+)
+WITH (fillfactor='75', autovacuum_vacuum_scale_factor='0.02');
 
 CREATE TABLE public.session_transcripts (
     run_id uuid NOT NULL,
@@ -471,7 +479,8 @@ CREATE TABLE public.sessions (
     snapshot_at timestamp with time zone,
     last_message_at timestamp with time zone,
     idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
-);
+)
+WITH (fillfactor='75');
 
 CREATE TABLE public.stored_bytes (
     project_id text NOT NULL,
@@ -733,7 +742,7 @@ CREATE INDEX runs_active_by_files ON public.runs USING btree (flow_id, files_ver
 
 CREATE INDEX runs_active_by_host ON public.runs USING btree (host_id) WHERE (ended_at IS NULL);
 
-CREATE INDEX runs_by_agent_status ON public.runs USING btree (project_id, agent_status, created_at DESC, id DESC);
+CREATE INDEX runs_by_agent_status ON public.runs USING btree (project_id, resting_agent_status, created_at DESC, id DESC) WHERE (resting_agent_status IS NOT NULL);
 
 CREATE INDEX runs_by_label ON public.runs USING gin (public.label_pairs(labels));
 

@@ -47,6 +47,27 @@ export async function timeCall(client: PoolClient, call: Call): Promise<number> 
   });
 }
 
+/** Of the updates of runs, those that wrote to no index (HOT). */
+export async function countUpdatesOfRuns(
+  client: PoolClient,
+  call: Call,
+): Promise<{ all: number; hot: number }> {
+  return rolledBack(client, 'select', async () => {
+    const before = await updatesOfRuns(client);
+    await call(nestedPool(client));
+    const after = await updatesOfRuns(client);
+    return { all: after.all - before.all, hot: after.hot - before.hot };
+  });
+}
+
+async function updatesOfRuns(client: PoolClient): Promise<{ all: number; hot: number }> {
+  const { rows } = await client.query<{ all: number; hot: number }>(
+    `select pg_stat_get_xact_tuples_updated('runs'::regclass) as all,
+            pg_stat_get_xact_tuples_hot_updated('runs'::regclass) as hot`,
+  );
+  return rows[0] ?? { all: 0, hot: 0 };
+}
+
 async function rolledBack<T>(
   client: PoolClient,
   prepare: string,

@@ -4,7 +4,7 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { useDatabase } from '../../../../support/use-database.ts';
-import { type Call, countBlocks, type Reads } from './count-blocks.ts';
+import { type Call, countBlocks, countUpdatesOfRuns, type Reads } from './count-blocks.ts';
 import { grow } from './grow.ts';
 import { hotPaths } from './hot-paths.ts';
 import { lists } from './lists.ts';
@@ -71,10 +71,22 @@ describe.each([
 test.each([
   ['runs_occupying_slots', hotPaths, 'admit a run'],
   ['sessions_with_files', periodicJobs, 'purge files of sessions'],
-  ['runs_by_trigger_type', lists, 'list scheduled runs'],
+  ['runs_by_agent_status', lists, 'list runs that wait for an answer'],
 ] as const)('without the index %s a call exceeds the bound', async (index, calls, name) => {
   const empty = await countBlocks(clients.empty, callOf(calls, name, 'empty'));
   const call = callOf(calls, name, 'grown');
   const grown = await countBlocks(clients.grown, call, `drop index ${index}`);
   expect(excess(empty, grown)[0]).toMatch(/^\d+ blocks/);
+});
+
+test.each([
+  'append eight frames',
+  'end a turn',
+  'record model calls',
+  'record the start of a sandbox',
+  'store a snapshot',
+])('%s updates runs without writing to an index', async (name) => {
+  const { all, hot } = await countUpdatesOfRuns(clients.grown, callOf(hotPaths, name, 'grown'));
+  expect(all).toBeGreaterThan(0);
+  expect(hot).toBe(all);
 });
