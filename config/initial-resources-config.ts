@@ -28,7 +28,7 @@ export interface InitialResources {
   apiKey: string | null;
 }
 
-/** Null if no project is named. Only from the environment, never from the local stack's settings. */
+/** From the environment alone, not from the local stack. Null if no project is named. */
 export function readInitialResources(
   env: Environment = process.env,
 ): Readonly<InitialResources> | null {

@@ -73,11 +73,9 @@ test('a key known beforehand runs the first flow, without a command', async () =
   const listed = await secure.fetch('/api/v1/flows', { headers: authorization });
   const { data: flows } = (await listed.json()) as { data: { flowId: string; name: string }[] };
   expect(flows).toMatchObject([{ name: 'writer' }]);
-  const started = await secure.fetch(`/api/v1/flows/${flows[0]?.flowId}/runs`, {
-    method: 'POST',
-    headers: { ...authorization, 'content-type': 'application/json' },
-    body: '{}',
-  });
+  const headers = { ...authorization, 'content-type': 'application/json' };
+  const runs = `/api/v1/flows/${flows[0]?.flowId}/runs`;
+  const started = await secure.fetch(runs, { method: 'POST', headers, body: '{}' });
   expect(started.status).toBe(201);
   expect(await compose('logs', 'migrate')).not.toContain(knownKey);
 });

@@ -76,7 +76,7 @@ async function compileInto(folder: string, finalFolder: string): Promise<void> {
   });
 }
 
-/** Each module keeps the address that it has outside the bundle, and so finds the files beside it. */
+/** Each module keeps its address from outside the bundle, and so finds the files beside it. */
 const keepPaths = (folder: string): Plugin => ({
   name: 'keep paths',
   setup: ({ onLoad }) =>
