@@ -122,6 +122,7 @@ describe('the actions of a workflow', () => {
     // As Temporal's command line writes it: field names are the same.
     const { events } = JSON.parse(readFileSync(path, 'utf8')) as { events: Events };
     expect(namesOf(events).sort()).toEqual([
+      'activity cancelWorkflow 1',
       'activity endRun 1',
       'activity followRun 1',
       'activity recordCause 1',
