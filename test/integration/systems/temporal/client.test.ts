@@ -54,7 +54,7 @@ describe('the workflow of a run', () => {
     const run = newRun(fake);
     expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('signalled');
     await temporal.startRun(run);
-    await fixture.client.workflow.getHandle(run.workflowId).result();
+    await failureOf(fixture.client.workflow.getHandle(run.workflowId));
     expect(fake.calls).toContain('endRun');
     expect(await temporal.startRun(run)).toBe('already');
     expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('gone');
@@ -68,7 +68,7 @@ describe('the workflow of a run', () => {
       temporal.stopRun(run, { graceMs: 0 }),
     ]);
     await Promise.all(calls.flat());
-    await fixture.client.workflow.getHandle(run.workflowId).result();
+    await failureOf(fixture.client.workflow.getHandle(run.workflowId));
     expect(fake.calls.filter((name) => name === 'endRun')).toHaveLength(1);
   });
 
@@ -78,7 +78,7 @@ describe('the workflow of a run', () => {
     expect(await temporal.describe(run.workflowId)).toBe('missing');
     await temporal.startRun(run);
     expect(await temporal.stopRun(run, { graceMs: 0 })).toBe('signalled');
-    await fixture.client.workflow.getHandle(run.workflowId).result();
+    await failureOf(fixture.client.workflow.getHandle(run.workflowId));
   });
 
   it('can be terminated, and a second call changes nothing', async () => {
