@@ -223,7 +223,7 @@ test('answers 500 in the envelope without the reason', async () => {
       listByProject: () => Promise.reject(Object.assign(new Error('x'), { code: 'ECONNREFUSED' })),
     },
   });
-  const answer = await caller(broken, tenant.key)(runs, { body: { prompt: 'a' } });
+  const answer = await caller(broken, tenant.key)(runs, { body: {} }); // reads the flow's prompt
   expectError(answer, 500, 'INTERNAL_ERROR');
   expect(answer.text).not.toContain('secret');
   expect(broken.log()).toContain('secret detail');
