@@ -13,7 +13,8 @@ test('all attempts share the parsed certificates', async () => {
   const send = createWebhookSender({ caFile: null, allowPrivate: [], connect, lookup });
   const request = { url: 'https://hook.example/', body: '{}', headers: {} };
   const outcomes = await Promise.all([send(request), send(request)]);
-  expect(outcomes).toEqual(Array(2).fill({ outcome: 'failed', reason: 'not_connected' }));
+  const failed = { outcome: 'failed', reason: 'not_connected' };
+  expect(outcomes).toEqual([failed, failed]);
   expect(contexts[0]).toHaveProperty('context');
   expect(contexts[1]).toBe(contexts[0]);
 });
