@@ -60,6 +60,7 @@ describe('a workflow', patiently, () => {
   ])('of a run that %s is %s', async (_what, status, cause, act) => {
     const found = await act();
     const runId = typeof found === 'string' ? found : found.runId;
+    await service.untilEnded(runId); // a run is accepted before its workflow starts
     const handle = await workflowOf(runId);
     expect(await endOf(handle)).toEqual({ status, cause });
     if (status === 'FAILED') expect(await failureOf(handle)).toMatchObject({ type: cause });
@@ -81,6 +82,7 @@ it('a repeated trigger returns its failed or stopped run and starts none', patie
   await service.call('POST', `/runs/${stopped.data.runId}/stop`);
   for (const [key, first] of Object.entries({ stopped, failed })) {
     const { runId } = first.data;
+    await service.untilEnded(runId);
     const handle = await workflowOf(runId);
     await failureOf(handle);
     const before = await handle.describe();
