@@ -102,6 +102,22 @@ END) STORED,
 )
 WITH (fillfactor='75', autovacuum_vacuum_scale_factor='0.02');
 
+CREATE TABLE public.sessions (
+    run_id uuid NOT NULL,
+    flow_id uuid NOT NULL,
+    session_id text NOT NULL,
+    config_sealed bytea,
+    config_version integer DEFAULT 1 NOT NULL,
+    started_generation integer DEFAULT 0 NOT NULL,
+    started_config_version integer DEFAULT 0 NOT NULL,
+    acknowledged_generation integer DEFAULT 0 NOT NULL,
+    last_host_id text,
+    snapshot_at timestamp with time zone,
+    last_message_at timestamp with time zone,
+    idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
+)
+WITH (fillfactor='75');
+
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
     project_id text NOT NULL,
@@ -465,22 +481,6 @@ CREATE TABLE public.session_transcripts (
     modified_at timestamp with time zone NOT NULL,
     CONSTRAINT session_transcripts_sha256_check CHECK ((length(sha256) = 32))
 );
-
-CREATE TABLE public.sessions (
-    run_id uuid NOT NULL,
-    flow_id uuid NOT NULL,
-    session_id text NOT NULL,
-    config_sealed bytea,
-    config_version integer DEFAULT 1 NOT NULL,
-    started_generation integer DEFAULT 0 NOT NULL,
-    started_config_version integer DEFAULT 0 NOT NULL,
-    acknowledged_generation integer DEFAULT 0 NOT NULL,
-    last_host_id text,
-    snapshot_at timestamp with time zone,
-    last_message_at timestamp with time zone,
-    idle_since timestamp with time zone DEFAULT public.db_clock() NOT NULL
-)
-WITH (fillfactor='75');
 
 CREATE TABLE public.stored_bytes (
     project_id text NOT NULL,
