@@ -40,6 +40,13 @@ const trigger = (prompt: string, key: string) =>
     headers: { 'idempotency-key': key },
   });
 
+/** The agent ends; its workflow may be started after the answer to the trigger. */
+async function endedByItself(prompt: string): Promise<string> {
+  const { runId } = await service.trigger({ prompt });
+  await service.untilEnded(runId);
+  return runId;
+}
+
 /** Ends a working agent by a request. */
 async function ended(method: string, action = ''): Promise<string> {
   const { runId } = await service.trigger({ prompt: working });
@@ -52,16 +59,13 @@ const failing = script([{ say: 'cut off' }, { exit: 3 }]);
 
 describe('a workflow', patiently, () => {
   it.each([
-    ['completes', 'COMPLETED', 'completed', async () => service.trigger({ prompt: script([]) })],
-    ['fails', 'FAILED', 'exited', async () => service.trigger({ prompt: failing })],
+    ['completes', 'COMPLETED', 'completed', () => endedByItself(script([]))],
+    ['fails', 'FAILED', 'exited', () => endedByItself(failing)],
     ['is stopped', 'CANCELLED', 'stopped_by_api', () => ended('POST', '/stop')],
     ['is interrupted', 'CANCELLED', 'interrupted_by_api', () => ended('POST', '/interrupt')],
     ['is deleted', 'CANCELLED', 'deleted_by_api', () => ended('DELETE')],
   ])('of a run that %s is %s', async (_what, status, cause, act) => {
-    const found = await act();
-    const runId = typeof found === 'string' ? found : found.runId;
-    await service.untilEnded(runId); // a run is accepted before its workflow starts
-    const handle = await workflowOf(runId);
+    const handle = await workflowOf(await act());
     expect(await endOf(handle)).toEqual({ status, cause });
     if (status === 'FAILED') expect(await failureOf(handle)).toMatchObject({ type: cause });
   });
