@@ -49,7 +49,10 @@ export async function pendingWebhooks(
 
 const lowest = `'00000000-0000-0000-0000-000000000000'`;
 
-/** `step` lists the projects by one look into the index for each. */
+/**
+ * `step` lists the projects by one look into the index for each. The limits of 1 keep Postgres from
+ * reading all logs for a page that is shorter than it expects.
+ */
 const query = `
   with recursive step (project_id) as (
     (select project_id from runs where webhook_state = 'pending' and project_id > $3
@@ -96,5 +99,7 @@ const query = `
         and coalesce(a.finished_at, a.started_at + $7 * interval '1 ms')
           > db_clock() - coalesce(($2::integer[])[a.attempt], 0) * interval '1 ms'
     ) as is_due
-  from page join runs r on r.id = page.id join run_logs l on l.run_id = r.id
+  from page
+  cross join lateral (select * from runs where id = page.id limit 1) r
+  cross join lateral (select last_seq from run_logs where run_id = page.id limit 1) l
   order by page.turn, page.project_id, page.id`;

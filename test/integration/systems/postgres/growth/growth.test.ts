@@ -12,8 +12,11 @@ import { periodicJobs } from './periodic-jobs.ts';
 import { createSubjects, type Subjects } from './subjects.ts';
 
 const size = { runs: 2_000, sleeping: 500, framesOfRun: 25 };
-/** Indexes have a level more, and rows are on further pages. A scan of any table reads more. */
-const bound = { ratio: 1.5, blocks: 45, blocksPerEntry: 8 };
+/**
+ * Indexes have a level more, and rows are on further pages. A scan of any table reads more, and so
+ * does one of a single table or index beside others.
+ */
+const bound = { ratio: 1.5, blocks: 45, blocksOfRelation: 30, blocksPerEntry: 8 };
 
 const databases = { empty: useDatabase(), grown: useDatabase() };
 const subjects = {} as Record<'empty' | 'grown', Subjects>;
@@ -38,13 +41,16 @@ function callOf(calls: Calls, name: string, database: 'empty' | 'grown'): Call {
   return call;
 }
 
-/** The tables and indexes of which too many blocks were read, if the call exceeds the bound. */
+/** The blocks, and the tables and indexes of which too many were read, if there are too many. */
 function excess(empty: Reads, grown: Reads): string[] {
   const entries = Math.max(0, grown.entries - empty.entries);
-  const most = empty.blocks * bound.ratio + bound.blocks + entries * bound.blocksPerEntry;
-  if (grown.blocks <= most) return [];
-  const more = [...grown.of].filter(([of, blocks]) => blocks > (empty.of.get(of) ?? 0) + 10);
-  return [`${grown.blocks} blocks, not ${empty.blocks}`, ...more.map((of) => of.join(': '))];
+  const isMore = (from: number, to: number, blocks: number): boolean =>
+    to > from * bound.ratio + blocks + entries * bound.blocksPerEntry;
+  const relations = [...grown.of].filter(([of, blocks]) =>
+    isMore(empty.of.get(of) ?? 0, blocks, bound.blocksOfRelation),
+  );
+  if (!isMore(empty.blocks, grown.blocks, bound.blocks) && relations.length === 0) return [];
+  return [`${grown.blocks} blocks, not ${empty.blocks}`, ...relations.map((of) => of.join(': '))];
 }
 
 /** The names are known before the databases are. */
@@ -56,10 +62,11 @@ const anySubjects = {
   ...{ lease: {}, awakeLease: {} },
 } as unknown as Subjects;
 
+/** Calls that write come last, because the rows that they leave are dead and are read too. */
 describe.each([
-  ['a request, a turn or a run', hotPaths],
-  ['a list', lists],
   ['a periodic job', periodicJobs],
+  ['a list', lists],
+  ['a request, a turn or a run', hotPaths],
 ] as const)('of %s', (_of, calls) => {
   test.each(names(calls))('%s reads no more than in an empty database', async (name) => {
     const empty = await countBlocks(clients.empty, callOf(calls, name, 'empty'));
