@@ -144,7 +144,7 @@ it('runs elsewhere what a stopped host has not started, and places nothing on it
   await stopped;
   const runs = await Promise.all(runIds.map((runId) => service.readRun(runId)));
   const untilAllEnded = async (ids: string[]) => {
-    const ended = await Promise.all(ids.map((runId) => service.untilEnded(runId, withinMs)));
+    const ended = await Promise.all(ids.map((runId) => service.untilEnded(runId, 2 * withinMs)));
     expect(ended.filter(({ error }) => error !== undefined)).toEqual([]);
   };
   const unstarted = runs.filter(({ startedAt }) => startedAt === null);
@@ -156,4 +156,4 @@ it('runs elsewhere what a stopped host has not started, and places nothing on it
   expect(rows).toEqual([{ hostId: second.hostId() }]);
   await service.worker.start();
   await untilAllEnded(runIds);
-}, 120_000);
+}, 240_000);
