@@ -4,6 +4,7 @@
 import { failureOf } from '../end-of-workflow.ts';
 import type { Call } from './call-log.ts';
 import type { CountedService } from './counted-service.ts';
+import type { Counters } from './counters.ts';
 import type { Measured } from './measure.ts';
 import { untilAtRest } from './temporal-actions.ts';
 
@@ -75,8 +76,20 @@ export const pausedTurns = (session: CountedSession, times: number): Measured =>
     await session.pause();
   },
   rest: session.rest,
+  adjust: withoutNotificationChecks,
   workflowIds: () => [session.workflowId],
 });
+
+/**
+ * A notification that arrives before the activity of its message checks the work and the lease, and
+ * then wakes the sandbox. One that arrives after it checks nothing.
+ */
+function withoutNotificationChecks(counters: Counters, turnCount: number): Counters {
+  const checks = (counters['worker: has_work'] ?? 0) - turnCount;
+  const less = (name: string): number => (counters[name] ?? 0) - checks;
+  const names = ['commits', 'statements', 'worker: has_work', 'worker: renew_lease'];
+  return { ...counters, ...Object.fromEntries(names.map((name) => [name, less(name)])) };
+}
 
 async function openSession(counted: CountedService): Promise<CountedSession> {
   const { service, temporal, log } = counted;
