@@ -2,39 +2,23 @@
 // frames and 10 000 sleeping sessions, beside one that has only the calls' subjects: the time of
 // each call, and what it reads.
 
-import type { PoolClient } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { median } from '../../bench/measure/statistics.ts';
 import {
   type Call,
   countBlocks,
   timeCall,
 } from '../integration/systems/postgres/growth/count-blocks.ts';
-import { grow } from '../integration/systems/postgres/growth/grow.ts';
 import { hotPaths } from '../integration/systems/postgres/growth/hot-paths.ts';
 import { lists } from '../integration/systems/postgres/growth/lists.ts';
 import { periodicJobs } from '../integration/systems/postgres/growth/periodic-jobs.ts';
-import { createSubjects, type Subjects } from '../integration/systems/postgres/growth/subjects.ts';
-import { useDatabase } from '../support/use-database.ts';
+import { useTwoDatabases } from '../integration/systems/postgres/growth/two-databases.ts';
 
 const size = { runs: 100_000, sleeping: 10_000, framesOfRun: 100 };
-const databases = { empty: useDatabase(), grown: useDatabase() };
-const subjects = {} as Record<'empty' | 'grown', Subjects>;
-const clients = {} as Record<'empty' | 'grown', PoolClient>;
+const { subjects, clients } = useTwoDatabases(size);
 const rounds = 30;
 /** The goal is 1.1. */
 const ratioMax = 1.3;
-
-beforeAll(async () => {
-  for (const name of ['empty', 'grown'] as const) {
-    const { pool, url } = databases[name];
-    subjects[name] = await createSubjects(pool);
-    if (name === 'grown') await grow(url, subjects.grown.scenario, size);
-    else await pool.query('vacuum analyze');
-    clients[name] = await pool.connect();
-  }
-});
-afterAll(() => Object.values(clients).forEach((client) => client.release()));
 
 /** Times in turn: empty, grown, grown, empty. */
 async function ratioOf(empty: Call, grown: Call): Promise<number> {

@@ -4,7 +4,7 @@
 import pg from 'pg';
 import type { Scenario } from '../../../../support/database-records.ts';
 
-interface Size {
+export interface GrowthSize {
   runs: number;
   /** Open sessions without a sandbox. As many other runs are sessions that have ended. */
   sleeping: number;
@@ -15,7 +15,7 @@ interface Size {
 export async function grow(
   url: string,
   { projectId, flow }: Scenario,
-  { runs: count, sleeping, framesOfRun }: Size,
+  { runs: count, sleeping, framesOfRun }: GrowthSize,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url }); // without a limit of time
   await client.connect();

@@ -1,15 +1,13 @@
 // What a call reads must not grow with what is stored. Each call is made in a database that has
 // only its subjects, and in one that has them among many other records.
 
-import type { PoolClient } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { useDatabase } from '../../../../support/use-database.ts';
+import { describe, expect, test } from 'vitest';
 import { type Call, countBlocks, countUpdatesOfRuns, type Reads } from './count-blocks.ts';
-import { grow } from './grow.ts';
 import { hotPaths } from './hot-paths.ts';
 import { lists } from './lists.ts';
 import { periodicJobs } from './periodic-jobs.ts';
-import { createSubjects, type Subjects } from './subjects.ts';
+import type { Subjects } from './subjects.ts';
+import { useTwoDatabases } from './two-databases.ts';
 
 const size = { runs: 2_000, sleeping: 500, framesOfRun: 25 };
 /**
@@ -18,20 +16,7 @@ const size = { runs: 2_000, sleeping: 500, framesOfRun: 25 };
  */
 const bound = { ratio: 1.5, blocks: 45, blocksOfRelation: 30, blocksPerEntry: 8 };
 
-const databases = { empty: useDatabase(), grown: useDatabase() };
-const subjects = {} as Record<'empty' | 'grown', Subjects>;
-const clients = {} as Record<'empty' | 'grown', PoolClient>;
-
-beforeAll(async () => {
-  for (const name of ['empty', 'grown'] as const) {
-    const { pool, url } = databases[name];
-    subjects[name] = await createSubjects(pool);
-    if (name === 'grown') await grow(url, subjects.grown.scenario, size);
-    else await pool.query('vacuum analyze');
-    clients[name] = await pool.connect();
-  }
-});
-afterAll(() => Object.values(clients).forEach((client) => client.release()));
+const { subjects, clients } = useTwoDatabases(size);
 
 type Calls = (of: Subjects) => Record<string, Call>;
 
