@@ -1,5 +1,5 @@
+import { limits } from '../../../core/limits.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
-import { untilOneAborts } from '../../../lib/async/until-one-aborts.ts';
 import { isUsedUp, type QuotaUsage } from '../../host/quota/project-quotas.ts';
 import type { PauseState } from '../pause-state.ts';
 import { type DiskUsage, diskUsage } from './disk-usage.ts';
@@ -58,7 +58,8 @@ export async function watchDiskUsage(
         : (violationOf(usage, bounds) ?? usedUpQuota(await quotaUsage().catch(() => null)));
     if (violation !== null) return onViolation(violation);
     restMs = Math.max(everyMs, restPerScan * (performance.now() - began));
-    if (isKnown) await untilOneAborts(pauseEnd, signal);
+    // Bounded, in case the sandbox runs although its pause was recorded last.
+    if (isKnown && !pauseEnd.aborted) await sleep(limits.sandbox.pausedPollMs, pauseEnd, signal);
   }
 }
 

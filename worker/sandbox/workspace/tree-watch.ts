@@ -2,7 +2,6 @@ import { fileTreeJson } from '../../../core/files/file-tree.ts';
 import { limits } from '../../../core/limits.ts';
 import { createNotifier } from '../../../lib/async/notifier.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
-import { untilOneAborts } from '../../../lib/async/until-one-aborts.ts';
 import type { PauseState } from '../pause-state.ts';
 import { walkWorkspace } from './walk.ts';
 
@@ -46,7 +45,8 @@ export function watchFileTree(
       await publishChange();
       const tookMs = performance.now() - began;
       await sleep(Math.max(limits.fileTree.everyMs, restPerScan * tookMs), stopping.signal);
-      await untilOneAborts(pauseEnd, stopping.signal);
+      // Bounded, in case the sandbox runs although its pause was recorded last.
+      if (!pauseEnd.aborted) await sleep(limits.sandbox.pausedPollMs, pauseEnd, stopping.signal);
       await notifier.waitAtMost(idlePollMs, stopping.signal);
     }
   }
