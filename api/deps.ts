@@ -89,7 +89,7 @@ export interface ApiDeps {
     | 'dryRunWithFiles'
     | 'storeWithFiles'
     | 'currentMessage'
-    | 'markAllSignalled'
+    | 'markMessagesSignalled'
     | 'ends'
     | 'position'
   >;

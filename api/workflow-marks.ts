@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { failpoint } from '../core/failpoint.ts';
+import { type Failpoint, failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import { createBatchedWriter } from '../lib/async/batched-writer.ts';
 import type { ApiDeps } from './deps.ts';
@@ -13,7 +13,7 @@ interface WorkflowMarks {
 
 interface MarkDeps {
   runs: Pick<ApiDeps['runs'], 'markWorkflowsStarted'>;
-  messages: Pick<ApiDeps['messages'], 'markAllSignalled'>;
+  messages: Pick<ApiDeps['messages'], 'markMessagesSignalled'>;
   logger: FastifyBaseLogger;
 }
 
@@ -23,37 +23,33 @@ interface MarkDeps {
  */
 export function createWorkflowMarks({ runs, messages, logger }: MarkDeps): WorkflowMarks {
   const onError = (err: unknown) => logger.warn({ err }, 'workflow_mark_failed');
-  const started = createMarkWriter(onError, async (runIds) => {
-    const locked = await runs.markWorkflowsStarted(runIds);
-    failpoint('trigger.marked');
-    return locked;
-  });
-  const signalled = createMarkWriter(onError, async (messageIds) => {
-    const locked = await messages.markAllSignalled(messageIds);
-    failpoint('chat.marked');
-    return locked;
-  });
+  const started = createMarkWriter('trigger.marked', runs.markWorkflowsStarted, onError);
+  const signalled = createMarkWriter('chat.marked', messages.markMessagesSignalled, onError);
   return {
-    started: (runId) => started.add(runId, runId),
-    signalled: (messageId) => signalled.add(messageId, messageId),
+    started: started.add,
+    signalled: signalled.add,
     async close() {
       await Promise.all([started.close(), signalled.close()]);
     },
   };
 }
 
-/** `mark` returns the IDs to mark again. */
+/** `mark` returns the IDs of locked rows, which are marked again. */
 function createMarkWriter(
-  onError: (error: unknown) => void,
+  marked: Failpoint,
   mark: (ids: string[]) => Promise<string[]>,
+  onError: (error: unknown) => void,
 ) {
   const writer = createBatchedWriter<string>({
     everyMs: limits.workflow.markEveryMs,
     merge: (id) => id,
     async write(ids) {
-      for (const locked of await mark(ids)) writer.add(locked, locked);
+      const locked = await mark(ids);
+      failpoint(marked);
+      locked.forEach(add);
     },
     onError,
   });
-  return writer;
+  const add = (id: string): void => writer.add(id, id);
+  return { add, close: () => writer.close() };
 }

@@ -19,7 +19,9 @@ export async function createInitialResources(
   const fields = flow === null ? null : validators.newFlow(flow);
   if (fields !== null) validators.flowBudget(stores.modelPrices, fields);
   await stores.lockInitialResources();
-  const isKeyMissing = apiKey !== null && (await isNewKey(stores.keys, projectId, apiKey));
+  // First, so that a key of another project leaves nothing behind.
+  const newKey =
+    apiKey !== null && (await isNewKey(stores.keys, projectId, apiKey)) ? apiKey : null;
   const created: string[] = [];
   if ((await stores.projects.create(project)) !== null)
     created.push(`Created the project ${projectId}.`);
@@ -27,12 +29,12 @@ export async function createInitialResources(
     const { flowId } = await stores.flows.create({ ...fields, projectId });
     created.push(`Created the flow ${fields.name}: ${flowId}.`);
   }
-  if (apiKey !== null && isKeyMissing) {
+  if (newKey !== null) {
     const { record } = await stores.keys.create({
       projectId,
       name: 'INIT_API_KEY',
       createdBy,
-      key: apiKey,
+      key: newKey,
     });
     created.push(`Created the key ${record.keyId}.`);
   }

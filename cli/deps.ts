@@ -19,7 +19,7 @@ export interface Stores {
   /** The URL of the API, for links. */
   publicUrl: string;
   modelPrices: PriceList;
-  /** Until the command ends, no other command passes this point. */
+  /** Locked until the command ends, so that two commands create nothing twice. */
   lockInitialResources(): Promise<void>;
 }
 

@@ -25,9 +25,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       hosts: createHostStore(pool),
       publicUrl: config.publicUrl,
       modelPrices: config.modelPrices,
-      async lockInitialResources() {
-        await lockInitialResources(pool);
-      },
+      lockInitialResources: () => lockInitialResources(pool),
     });
   } finally {
     await pool.end();

@@ -166,9 +166,11 @@ async function writeWithin(
 async function reserveMemory(reader: Reader, bytes: number): Promise<() => void> {
   if (reader.isPingDue) await writePing(reader);
   reader.isWaitingForMemory = true;
-  const release = await reader.memory.reserve(reader.key.keyId, bytes);
-  reader.isWaitingForMemory = false;
-  return release;
+  try {
+    return await reader.memory.reserve(reader.key.keyId, bytes);
+  } finally {
+    reader.isWaitingForMemory = false;
+  }
 }
 
 /** Sends the run's status, unless it is the one sent last. */

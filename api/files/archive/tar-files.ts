@@ -33,7 +33,7 @@ function* groupsOf(entries: Entry[]): Generator<Entry[]> {
     group.push(entry);
     bytes += entry.size;
   }
-  yield group;
+  if (group.length > 0) yield group;
 }
 
 async function* tarGroup(blobs: Blobs, group: Entry[]): AsyncGenerator<Buffer> {

@@ -11,10 +11,10 @@ interface TarFile {
 const blockBytes = 512;
 const nameBytes = 100;
 
-/** What a tar file ends with. */
+/** The end-of-archive marker. */
 export const tarEnd = Buffer.alloc(2 * blockBytes);
 
-/** What precedes the content of a file. The same file yields the same bytes. */
+/** The header of a file. The same file yields the same bytes. */
 export function tarHeader(file: TarFile): Buffer {
   const { path, size } = file;
   const mode = file.mode & 0o777;
@@ -26,7 +26,7 @@ export function tarHeader(file: TarFile): Buffer {
   return Buffer.concat([ustarHeader(extra), record, tarPadding(record.length), header]);
 }
 
-/** What follows content of this size, so that the next header begins with a block. */
+/** The padding after content of this size, up to a whole block. */
 export const tarPadding = (size: number): Buffer => Buffer.alloc(wholeBlocks(size) - size);
 
 /** The size of a file with its header and padding. */

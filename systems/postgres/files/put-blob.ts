@@ -1,6 +1,6 @@
-// Stores a blob with one statement, so it is readable once it is complete, and no process holds a
-// lock while its content arrives. Of several writers of the same content one stores it, and the
-// others renew its age: they wait for the statement in Postgres, each with a connection. A stored
+// One statement publishes a blob, so it is never readable incomplete, and no row is locked while
+// its content arrives. Of several writers of the same content one stores it, and the others refresh
+// `created_at`: they wait for the statement in Postgres, each with a connection. A stored
 // blob may belong to several projects, so no transaction has its row locked between two statements.
 // Large blobs use at most half of the pool, and small ones a quarter, so that uploads leave
 // connections to other work, and large ones do not delay small ones.
@@ -39,7 +39,7 @@ interface Uploads {
   large: Semaphore;
   /** Bounds how many small blobs are read and stored at once. */
   small: Semaphore;
-  /** Within the process, later writers of a large content find it. */
+  /** Serializes uploads of the same large content, so that later ones find it stored. */
   contentMutex: KeyedMutex;
 }
 
@@ -61,7 +61,7 @@ export function putBlob(
     : uploads.contentMutex.runExclusive(id.sha256, () => putLarge(uploads, chunks, id));
 }
 
-/** An existing blob gets a new age, because unreferenced blobs are collected by age. */
+/** Refreshes `created_at` of an existing blob: unreferenced blobs are collected by age. */
 const claimBlobSql = `
   made as (
     insert into blobs (sha256, size, kind, project_id)
@@ -99,9 +99,9 @@ async function putLarge(
   chunks: AsyncIterable<Buffer>,
   id: NewBlob,
 ): Promise<void> {
-  if (await touchBlob(pool, id)) return;
-  await large.run(() =>
-    withStaging(pool, async (db) => {
+  await large.run(async () => {
+    if (await touchBlob(pool, id)) return;
+    await withStaging(pool, async (db) => {
       const check = createContentCheck(id);
       let idx = 0;
       for await (const chunk of rechunk(chunks, limits.blob.chunkBytes)) {
@@ -110,8 +110,8 @@ async function putLarge(
       }
       check.finish();
       await publishStaged(db, id);
-    }),
-  );
+    });
+  });
 }
 
 /**
@@ -139,7 +139,7 @@ const openStaging = `
 const closeStaging = `
   truncate pg_temp.staged_chunks; reset statement_timeout; reset lock_timeout`;
 
-/** Gives a blob a new age. False if it is not stored, or if another transaction uses its row. */
+/** Refreshes `created_at`. False if it is not stored, or if another transaction uses its row. */
 async function touchBlob(db: Db, { sha256 }: BlobId): Promise<boolean> {
   const text = `update blobs set created_at = default where sha256 = (
                   select sha256 from blobs where sha256 = $1 for no key update skip locked
@@ -176,7 +176,7 @@ async function stageChunk(
   await db.query(text, [Buffer.from(sha256, 'hex'), idx, data]);
 }
 
-/** If another process has stored the content since, its blob gets a new age. */
+/** If another process has stored the content since, its `created_at` is refreshed. */
 async function publishStaged(db: Db, blob: NewBlob): Promise<void> {
   const text = `
     with ${claimBlobSql}

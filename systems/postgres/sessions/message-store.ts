@@ -40,7 +40,7 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     currentMessage: (runId: string) => findCurrentMessage(pool, runId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),
     /** The same for many messages. Returns those whose rows are locked, to mark again. */
-    markAllSignalled: (messageIds: string[]) => markAllSignalled(pool, messageIds),
+    markMessagesSignalled: (messageIds: string[]) => markMessagesSignalled(pool, messageIds),
     /** The ends of those turns that have ended, by message. */
     ends: (messageIds: string[]) => findEnds(pool, messageIds),
     /** How many messages come before it, including the one in progress. */
@@ -68,7 +68,7 @@ async function markSignalled(db: Db, messageId: string): Promise<void> {
 }
 
 /** Nothing is signalled for a message that has ended. */
-async function markAllSignalled(db: Db, messageIds: string[]): Promise<string[]> {
+async function markMessagesSignalled(db: Db, messageIds: string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `with unsignalled as (
        select id from session_messages
