@@ -76,26 +76,30 @@ export const pausedTurns = (session: CountedSession, times: number): Measured =>
     await session.pause();
   },
   rest: session.rest,
-  adjust: withoutNotificationChecks,
+  adjust: withoutCallsOfChance,
   workflowIds: () => [session.workflowId],
 });
 
-const unpause = 'docker: POST /containers/…/unpause';
+const pauses = ['docker: POST /containers/…/pause', 'docker: POST /containers/…/unpause'];
 
 /**
  * A notification that arrives before the activity of its message checks the work and the lease, and
- * then wakes the sandbox. One that arrives after it checks nothing. On a busy machine both may wake
- * it, so further calls for the same turn are left out.
+ * then wakes the sandbox. One that arrives after it checks nothing. A pause or unpause is repeated
+ * while the engine's own event of the last one is late, so repetitions are left out.
  */
-function withoutNotificationChecks(counters: Counters, turnCount: number): Counters {
+function withoutCallsOfChance(counters: Counters, turnCount: number): Counters {
   const checks = (counters['worker: has_work'] ?? 0) - turnCount;
-  const repeated = Math.max(0, (counters[unpause] ?? 0) - turnCount);
+  const repeated = pauses.map((name) => Math.max(0, (counters[name] ?? 0) - turnCount));
   const less = (by: number, names: string[]) =>
     Object.fromEntries(names.map((name) => [name, (counters[name] ?? 0) - by]));
   return {
     ...counters,
     ...less(checks, ['commits', 'statements', 'worker: has_work', 'worker: renew_lease']),
-    ...less(repeated, ['docker calls', unpause]),
+    ...less(
+      repeated.reduce((sum, count) => sum + count, 0),
+      ['docker calls'],
+    ),
+    ...Object.assign({}, ...pauses.map((name, index) => less(repeated[index] ?? 0, [name]))),
   };
 }
 
