@@ -13,12 +13,12 @@ export const initialResourceVariables = {
   INIT_FLOW: variable('a JSON object with a "name"', readFlow)
     .optional()
     .describe(
-      'A flow of that project: the fields of [`flow create --config`](cli.md) as JSON, with a name. It is missing if no flow of the project has this name.',
+      'A flow of that project: the fields of [`flow create --config`](cli.md) as JSON, with a name. Created unless the project has a flow with this name.',
     ),
   INIT_API_KEY: matching(apiKeyRule.expected, apiKeyRule.pattern)
     .optional()
     .describe(
-      'An API key of that project; [how to generate one](operate.md#first-start-without-a-command). It is missing if it was never created: a revoked key stays revoked.',
+      'An API key of that project; [how to generate one](operate.md#creating-the-first-project-automatically). Created unless it exists: a revoked key stays revoked, and a key of another project is an error.',
     ),
 };
 

@@ -20,7 +20,7 @@ export interface AgentState {
   /** The message was completed, with or without a result. */
   isDone: boolean;
   isInTurn: boolean;
-  /** The agent has started a message, and neither completed it nor reported its result. */
+  /** The agent has accepted a message whose turn has not ended. */
   hasOpenMessage: boolean;
   /** Running background tasks; each starts a turn when it ends. */
   backgroundTasks: number;
@@ -162,7 +162,10 @@ function afterTurnStart(state: AgentState): StateChange {
   };
 }
 
-/** After a result, an unprompted turn may have begun. Without a result, none will follow. */
+/**
+ * A completed message without a result ends its turn. If the result came first, an unprompted turn
+ * may be in progress, so nothing changes.
+ */
 function afterMessage(state: AgentState): AgentState {
   if (state.isDone && !state.hasOpenMessage) return state;
   return { ...state, isDone: true, isInTurn: false, hasOpenMessage: false };

@@ -8,7 +8,7 @@ export const storageLimits = {
     maxBytes: 512 * miB,
     maxFiles: 20_000,
     skippedMax: 100,
-    /** The default of `SNAPSHOT_TIMEOUT_MS`, and how long a large blob may wait for its removal. */
+    /** The default of `SNAPSHOT_TIMEOUT_MS`. An upload waits as long for its blob's removal. */
     timeoutMs: 5 * minuteMs,
   },
   transcript: {

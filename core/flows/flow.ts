@@ -34,7 +34,7 @@ export interface Flow {
   updatedAt: Date;
 }
 
-/** What a request of a key needs of the flow in its path. */
+/** The fields of a flow that requests with a key use. */
 export type FlowOutline = Pick<
   Flow,
   'flowId' | 'projectId' | 'model' | 'mcpServerNames' | 'timeoutSeconds' | 'limits'

@@ -15,7 +15,7 @@ export const searchAttributeNames = [
 export type SearchAttributeName = (typeof searchAttributeNames)[number];
 
 /**
- * The value of `EndCause` until the run ends. A workflow without it was started on a server that
- * lacks the attribute.
+ * The value of `EndCause` until the run ends. It is missing if the workflow was started by an
+ * earlier version, or on a server without the attribute.
  */
 export const noEndCause = 'none';

@@ -14,8 +14,8 @@ interface Part {
   about?: string;
 }
 
-const firstStart = `\`flowrun migrate\`, which \`docker compose up\` runs first, creates what these name and is missing, and
-prints what it created. It changes nothing that exists.
+const firstStart = `\`flowrun migrate\`, which \`docker compose up\` runs first, creates these resources if they do not
+exist, and prints what it created. It changes nothing that exists.
 
 `;
 

@@ -11,9 +11,9 @@ export const sizing = `| resource | used by | amount |
 | | idle sessions | they are put to sleep \`SESSION_IDLE_MS\` (${time(limits.session.idleMs)}) after their last turn, their last background work and their last reader, and at most \`SESSION_ATTENDED_IDLE_MS\` (${time(limits.session.attendedIdleMs)}) after the turn. Until then they keep their slots and count as runs of their project |
 | | idle sessions, if another run needs a slot | the longest-idle one is put to sleep at once, even if a client reads its stream. One with background work comes last, and one with an open question is not put to sleep |
 | host processors | a sandbox | ${limits.sandbox.cpus} by default, ${limits.sandbox.startCpus} while it starts, none while it is paused |
-| | the service, for each paused session | less than 0.05 % of one, as measured |
+| | the service, for each paused session | less than 0.05 % of a processor, as measured |
 | | sandboxes that start at once | one per processor. While processes wait for a processor for ${startLimits.highCpuPressure} % of the time or more, one per ${startLimits.cpusPerStartUnderPressure} processors, at least one |
-| | further sandboxes that start | they wait until a start in progress ends with its agent's first output, and at most ${time(startLimits.waitMaxMs)}. A start counts for at most ${time(startLimits.permitMaxMs)} |
+| | further sandboxes that start | they wait for another start to finish, at most ${time(startLimits.waitMaxMs)}. A start has finished with its agent's first output, with its failure, or after ${time(startLimits.permitMaxMs)} |
 | host disk | a sandbox | up to \`SPOOL_MAX_BYTES\` and \`WORKSPACE_MAX_BYTES\`, checked every few seconds or enforced by [project quotas](operate.md#project-quotas); the doctor reports less than ${bytes(limits.host.diskFreeMinBytes)} or ${count(limits.host.diskFreeMinInodes)} inodes free |
 | | all sandboxes | all but \`DISK_RESERVE_BYTES\` (${bytes(limits.host.diskReserveBytes)}) and \`DISK_RESERVE_INODES\` (${count(limits.host.diskReserveInodes)}). The free space is read every ${limits.host.diskCheckMs} ms; with less, the sandbox that writes most ends with \`disk_full\`, and the others continue |
 | | new work | a host gets none while it has less than twice one of these reserves |

@@ -42,7 +42,7 @@ export interface Temporal extends RunStarter {
   signalSlotAssigned(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
-  /** Whether the workflow closed with all its work done. */
+  /** Whether the workflow closed at the end of its run, and not by an error or an operator. */
   hasFinished(workflowId: string): Promise<boolean>;
   /** Null if the workflow is open or does not exist. */
   closedAt(workflowId: string): Promise<Date | null>;
@@ -55,7 +55,7 @@ export interface Temporal extends RunStarter {
   /** The ids of this instance's runs and sessions. Recently started ones may be missing. */
   openWorkflows(): Promise<string[]>;
   /**
-   * One page of the workflows that were closed since then without an end of their runs. Recently
+   * One page of the workflows that closed after `since` and before their runs had ended. Recently
    * closed ones may be missing.
    */
   closedWorkflows(since: Date, after: Uint8Array | null): Promise<ClosedWorkflowsPage>;

@@ -20,9 +20,9 @@ interface ClosedWorkflowsRequest {
 const defaultPageSize = 1_000;
 
 /**
- * One page of this instance's run and session workflows that were closed since then without an end
- * of their runs, the last one first. Temporal lists a workflow with a delay, so the list may show a
- * workflow that runs again after a reset.
+ * One page of this instance's run and session workflows that closed after `since` and before their
+ * runs had ended, the last one first. Temporal lists a workflow with a delay, so the list may show
+ * a workflow that runs again after a reset.
  */
 export async function closedWorkflows(
   { client, instance }: { client: Client; instance: string },

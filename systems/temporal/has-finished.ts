@@ -2,7 +2,7 @@ import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { isRunFailure } from '../../core/temporal/run-failure.ts';
 
-/** Whether the workflow closed as its run had ended. An error or an operator may close it too. */
+/** Whether the workflow closed at the end of its run, and not by an error or an operator. */
 export async function hasFinished(
   workflow: Pick<WorkflowHandle, 'describe' | 'result'>,
 ): Promise<boolean> {

@@ -6,12 +6,12 @@ import { forEachInTurn } from './for-each-run.ts';
 interface ThrottleOptions {
   readPage: (after?: string) => Promise<RunOutline[]>;
   send: (run: RunOutline) => Promise<void>;
-  /** A sandbox with another key gets its message at once. */
+  /** The sandbox by default. A changed key allows a message before `resendEveryMs` has passed. */
   keyOf?: (run: RunOutline) => string;
 }
 
 /**
- * Each call sends to one page of runs, and to each sandbox at most once per `resendEveryMs`. The
+ * Each call sends to one page of runs, and at most one message per key and `resendEveryMs`. The
  * first message may have been lost, or its effect may take a while.
  */
 export function throttlePerSandbox(

@@ -1,6 +1,6 @@
 /**
- * Whether a session's sandbox is paused. Nothing in a paused sandbox changes, so everything that
- * watches it rests until the pause ends.
+ * Whether a session's sandbox is paused. Nothing in a paused sandbox changes, so its watchers stop
+ * polling until the pause ends.
  */
 export interface PauseState {
   /**

@@ -36,7 +36,8 @@ interface HostedSandbox {
 /**
  * One run: wait for a slot, run in the sandbox until the first outcome, finish. A run whose host
  * did not start its sandbox claims a slot on another host. All of it is in a non-cancellable scope:
- * a cancellation counts as a stop request. Then the workflow closes as the run has ended.
+ * a cancellation counts as a stop request. Then the workflow closes with the status of the run's
+ * end.
  */
 export async function runWorkflow(input: RunInput): Promise<{ cause: EndCause }> {
   const timeouts = { ...runTimeouts, ...input.timeouts };

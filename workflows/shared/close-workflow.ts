@@ -35,7 +35,7 @@ export async function closeWorkflow(
         type: cause,
         message: runFailureMessage(end),
         nonRetryable: true,
-        category: 'BENIGN', // the worker counts and logs no error
+        category: 'BENIGN', // not counted; worker/temporal/runtime.ts lowers its log level
       });
   }
 }

@@ -23,7 +23,7 @@ export function setSessionHost(hostId: string | null): void {
   ]);
 }
 
-/** A workflow of an earlier version was started without `EndCause`. */
+/** `EndCause` is not set if the workflow was started without it. */
 export function setEnded(cause: EndCause): void {
   const hasCause = workflowInfo().typedSearchAttributes.get(endCauseAttribute) !== undefined;
   upsert([

@@ -79,7 +79,7 @@ function addRoute(app: App, deps: ApiDeps, format: Format): void {
   });
 }
 
-/** An entry in memory, generously: its path has at most 512 bytes. */
+/** An estimate of an entry in memory: typical paths are far shorter. */
 const entryBytes = 512;
 
 /** The same files yield the same archive. */

@@ -26,7 +26,7 @@ export interface NewKey {
   createdBy: string;
   rateLimitRpm?: number;
   expiresAt?: Date;
-  /** Of the form of a generated one, which is the default. Throws if it exists. */
+  /** The key to store, in the format of a generated one. Throws if it exists. */
   key?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * SQL of the time that lies the parameter's milliseconds in the past. The subquery is evaluated
- * once: Postgres compares an index only with a value that is the same for every row.
+ * SQL for now minus that many milliseconds. The subquery makes `db_clock()` a constant, so that an
+ * index can be used.
  */
 export const before = (parameter: string): string =>
   `(select db_clock()) - ${parameter} * interval '1 ms'`;

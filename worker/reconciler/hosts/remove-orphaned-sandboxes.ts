@@ -24,6 +24,7 @@ export async function removeOrphanedSandboxes(deps: ReconcilerDeps): Promise<voi
   }
 }
 
+/** The others have ended, and only their files are needed. */
 const isActive = ({ hasUnstoredFiles }: { hasUnstoredFiles: boolean }): boolean =>
   !hasUnstoredFiles;
 

@@ -1,5 +1,5 @@
 // Describing the workflow of every open session takes minutes if there are thousands. Temporal's
-// list finds the few that closed without an end of their runs, in one request per pass. The list is
+// list finds the few that closed before their runs had ended, in one request per pass. The list is
 // delayed and may be incomplete, so each run is ended only after its workflow was described, and
 // the sweep of reconcile-workflows.ts finds what the list lacks.
 

@@ -1,5 +1,5 @@
-// Renews the leases of all sandboxes of a host by one statement at each interval, so that an idle
-// sandbox causes no statement. Every lease has its own answer: a lost one releases its sandbox and
+// Renews the leases of all sandboxes of a host by one statement at each interval, so that idle
+// sandboxes add no statements. Every lease has its own answer: a lost one releases its sandbox and
 // no other. A statement that fails loses no lease, because it says nothing about any of them.
 
 import type { Logger } from 'pino';

@@ -53,7 +53,7 @@ export function watchExit(
     restMs = Math.min(pollMs, restMs * 2);
   }
 
-  /** A message has just ended the pause: the next inspection must not delay it. */
+  /** Waits one more interval, so that no inspection delays the message that ended the pause. */
   async function restWhilePaused(pauseEnd: AbortSignal): Promise<void> {
     if (!pauseEnd.aborted) await notifier.waitAtMost(pausedPollMs, stopping.signal, pauseEnd);
     if (pauseEnd.aborted) await waitForNext();
