@@ -94,7 +94,8 @@ function withoutCallsOfChance(counters: Counters, turnCount: number): Counters {
     Object.fromEntries(names.map((name) => [name, (counters[name] ?? 0) - by]));
   return {
     ...counters,
-    ...less(checks, ['commits', 'statements', 'worker: has_work', 'worker: renew_lease']),
+    ...less(2 * checks, ['commits', 'statements']),
+    ...less(checks, ['worker: has_work', 'worker: renew_lease']),
     ...less(
       repeated.reduce((sum, count) => sum + count, 0),
       ['docker calls'],
