@@ -200,7 +200,7 @@ test('a retry that came before its input files are deleted starts with all of th
   const release = await lockRows('select from flows where id = $1 for update', [tenant.flowId]);
   const retrying = call(`${run}/retry`, { method: 'POST' });
   await untilWaiting(1);
-  await retention.sweep(); // skips the run, because the retry has locked it
+  await retention.sweepUnlocked(); // skips the run, because the retry has locked it
   expect(await pathsOf(run)).toContain('in.mine');
   await release();
   const retried = await retrying;

@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { BlobOwner } from '../../../systems/postgres/files/put-blob.ts';
 import { createRetentionStore } from '../../../systems/postgres/maintenance/retention-store.ts';
 import type { ApiProcess, Tenant } from '../../support/api-fixture.ts';
+import { purgeAll } from '../../support/purge-all.ts';
 import { type Answer, caller } from './call.ts';
 import { digestOf } from './run-files.ts';
 import { useSessions } from './use-sessions.ts';
@@ -141,8 +142,8 @@ describe('the stored bytes of a project', () => {
       `update runs set ended_at = ended_at - interval '1 day' where id = $1`,
       [runId],
     );
-    while ((await retention.logs(1_000)) > 0);
-    while ((await retention.runFiles(1_000)) > 0);
+    await purgeAll((unpurged) => retention.logs(1_000, unpurged));
+    await purgeAll((unpurged) => retention.runFiles(1_000, unpurged));
     expect(await stored(tenant)).toMatchObject({ logs: 0 });
     await fixture.database.pool.query(
       `delete from flow_files where flow_id = $1; update blobs set created_at = created_at - interval '1 day'`.replace(
@@ -166,11 +167,11 @@ describe('the stored bytes of a project', () => {
       await stores.runs.endRun({ runId: id, cause: 'completed', detail: null, exitCode: 0 });
     await database.pool.query(`update runs set ended_at = ended_at - interval '1 day'`);
     const retention = createRetentionStore(database.pool);
-    while ((await retention.logs(1_000)) > 0);
+    await purgeAll((unpurged) => retention.logs(1_000, unpurged));
     expect(await stored(tenant)).toMatchObject({ messages: 7 });
     await stores.runs.markDeleted(made);
     await database.pool.query(`update runs set deleted_at = deleted_at - interval '1 day'`);
-    while ((await retention.tombstone(1_000)) > 0);
+    await purgeAll((unpurged) => retention.tombstone(1_000, unpurged));
     expect(await stored(tenant)).toMatchObject({ messages: 0 });
   });
 
@@ -184,7 +185,7 @@ describe('the stored bytes of a project', () => {
     const { pool } = fixture.database;
     await pool.query(`update runs set deleted_at = deleted_at - interval '1 day'`);
     const retention = createRetentionStore(pool);
-    while ((await retention.tombstone(1_000)) > 0);
+    await purgeAll((unpurged) => retention.tombstone(1_000, unpurged));
     expect((await pool.query('select from runs where id = $1', [runId])).rowCount).toBe(0);
     const { logs: _ofItsEvents, ...left } = await stored(tenant);
     expect(left).toEqual({ files: 0, transcripts: 0, messages: 0 });

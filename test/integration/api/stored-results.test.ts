@@ -5,6 +5,7 @@ import { createRetentionStore } from '../../../systems/postgres/maintenance/rete
 import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import type { Tenant } from '../../support/api-fixture.ts';
 import { messageBytesInPostgres } from '../../support/message-bytes.ts';
+import { purgeAll } from '../../support/purge-all.ts';
 import { giveMessage } from '../systems/postgres/session-turns.ts';
 import { caller } from './call.ts';
 import { useSessions } from './use-sessions.ts';
@@ -21,7 +22,7 @@ async function messageBytes({ projectId }: Tenant): Promise<number> {
   return messages;
 }
 
-async function purgeAll(tenant: Tenant, runId: string): Promise<void> {
+async function deleteAll(tenant: Tenant, runId: string): Promise<void> {
   const { pool } = fixture.database;
   await fixture.stores.runs.markDeleted(runId);
   await pool.query(
@@ -30,8 +31,9 @@ async function purgeAll(tenant: Tenant, runId: string): Promise<void> {
     [runId],
   );
   const retention = createRetentionStore(pool);
-  while ((await retention.logs(1_000)) > 0) await messageBytes(tenant);
-  while ((await retention.tombstone(1_000)) > 0) await messageBytes(tenant);
+  const check = () => messageBytes(tenant);
+  await purgeAll((unpurged) => retention.logs(1_000, unpurged), check);
+  await purgeAll((unpurged) => retention.tombstone(1_000, unpurged), check);
   expect((await pool.query('select from runs where id = $1', [runId])).rowCount).toBe(0);
 }
 
@@ -68,7 +70,7 @@ test('the result of a run counts instead of the last one, and rejects runs over 
   await end(runId);
   await end(runId);
   expect(await messageBytes(tenant)).toBeGreaterThan(104 + 2 + 100);
-  await purgeAll(tenant, runId);
+  await deleteAll(tenant, runId);
   expect(await messageBytes(tenant)).toBe(2);
 });
 
@@ -100,7 +102,7 @@ test('the reply to a message counts once, also if the service gives the reason',
 
   for (const { runId: id } of [{ runId }, rejected, undelivered]) {
     await end(id);
-    await purgeAll(tenant, id);
+    await deleteAll(tenant, id);
   }
   expect(await messageBytes(tenant)).toBe(0);
 });
@@ -116,12 +118,12 @@ test.each([true, false])('questions count with their answers; deleted: %s', asyn
   expect(await interactions.answer(runId, 'q', { q: 'other' })).toBe(false);
   expect(await messageBytes(tenant)).toBe(2 + 10 + 9);
   await end(runId);
-  if (isDeleted) await purgeAll(tenant, runId);
+  if (isDeleted) await deleteAll(tenant, runId);
   else {
     const text = `update runs set ended_at = ended_at - interval '1 day' where id = $1`;
     await fixture.database.pool.query(text, [runId]);
     const retention = createRetentionStore(fixture.database.pool);
-    while ((await retention.logs(1_000)) > 0);
+    await purgeAll((unpurged) => retention.logs(1_000, unpurged));
     expect(await runs.find(runId)).not.toBeNull();
   }
   expect(await messageBytes(tenant)).toBe(isDeleted ? 0 : 2);
