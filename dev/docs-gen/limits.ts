@@ -1,5 +1,6 @@
 // Generates the page of limits and sizing. Limits, defaults and intervals come from the code.
 
+import { packingLimits } from '../../core/frames/packing-limits.ts';
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
 import { reconcilerJobs } from './reconciler-jobs.ts';
@@ -215,7 +216,9 @@ ${fixedLimits.map((row) => `| ${row.join(' | ')} |`).join('\n')}
 ${reconcilerJobs}
 ## Retention
 
-Workers remove data automatically. \`flowrun doctor\` counts overdue data.
+Workers remove data automatically. \`flowrun doctor\` counts overdue data. The log of a run is
+compressed ${time(packingLimits.afterMs)} after the run's end. Readers get the same pages, and the storage quota counts
+the compressed size.
 
 | data | removed |
 |---|---|

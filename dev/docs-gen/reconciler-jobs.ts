@@ -1,3 +1,4 @@
+import { packingLimits } from '../../core/frames/packing-limits.ts';
 import { limits } from '../../core/limits.ts';
 import { count, time } from './units.ts';
 
@@ -21,5 +22,6 @@ ${time(leaseMs(limits.reconciler.jobPollMs))} for a job that is due less often.
 | syncing all schedules to Temporal | ${time(limits.reconciler.schedulesEveryMs)}; changed ones \`RECONCILE_EVERY_MS\` |
 | removing overdue rows | ${time(limits.retention.everyMs)}; ${time(limits.reconciler.jobPollMs)} if runs were locked |
 | removing unreferenced blobs | ${time(limits.blob.gcEveryMs)} |
+| packing the logs of runs that ended ${time(packingLimits.afterMs)} ago | ${time(packingLimits.everyMs)} |
 | adding up the stored bytes of projects | ${time(limits.retention.foldEveryMs)} |
 `;

@@ -9,6 +9,7 @@ export type JobName =
   | 'schedules'
   | 'retention'
   | 'blobs'
+  | 'packing'
   | 'stored_bytes';
 
 interface JobLeader {

@@ -24,7 +24,30 @@ export async function purgeLogs(db: Db, retentionMs: number, unpurged: Unpurged)
   );
 }
 
-export async function removeFrames(db: Db, runIds: string[]): Promise<number> {
+/** Frames, or rows of packed ones once no others are left. */
+export const removeFrames = async (db: Db, runIds: string[]): Promise<number> =>
+  (await removeUnpacked(db, runIds)) || removePacked(db, runIds);
+
+async function removePacked(db: Db, runIds: string[]): Promise<number> {
+  const { rows } = await db.query<{ deleted: number }>(
+    `with deleted as (
+       delete from packed_frames where (run_id, first_seq) in (
+         select run_id, first_seq from packed_frames where run_id = any($1::uuid[]) limit $2
+       )
+       returning run_id, octet_length(data) as bytes
+     ),
+     counted as (
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select r.project_id, 'logs', -sum(d.bytes)
+       from deleted d join runs r on r.id = d.run_id group by r.project_id
+     )
+     select count(*) as deleted from deleted`,
+    [runIds, limits.retention.batchRows],
+  );
+  return rows[0]?.deleted ?? 0;
+}
+
+async function removeUnpacked(db: Db, runIds: string[]): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `with deleted as (
        delete from frames where ctid = any(array(
@@ -86,6 +109,7 @@ async function markPurged(db: Db, runIds: string[]): Promise<number> {
     `with empty as (
        select id from runs r where id = any($1::uuid[]) and log_purged_at is null
          and not exists (select from frames f where f.run_id = r.id)
+         and not exists (select from packed_frames p where p.run_id = r.id)
          and not exists (select from session_messages m where m.run_id = r.id)
        for no key update of r skip locked
      ),

@@ -2,6 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { before } from './before-now.ts';
+import { packLogs } from './pack-logs.ts';
 import { removeBlobs } from './purge-blobs.ts';
 import { purgeFilesOfOldest, purgeFlowFiles, purgeMessageFiles } from './purge-files.ts';
 import { purgeLogs, removeFrames, removeMessages, removeQuestions } from './purge-logs.ts';
@@ -38,6 +39,9 @@ export function createRetentionStore(pool: Pool) {
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
     /** What the calls of a turn and of a day used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
+    /** Packs the logs of some runs that ended this long ago. Returns how many rows were stored. */
+    packLogs: (afterMs: number, unpacked: Unpurged = new Map()) =>
+      packLogs(pool, afterMs, unpacked),
     /** Changes of what projects store: adds them to the sums. */
     storedBytes: () => foldStoredBytes(pool),
     /** One deleted run with all its rows, once no client can ask for it. */
@@ -132,6 +136,7 @@ async function purgeTombstone(
 /** Everything that references a run, deleted before the run. */
 const runTables = [
   'frames',
+  'packed_frames',
   'session_transcripts',
   'session_messages',
   'sessions',

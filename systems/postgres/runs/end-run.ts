@@ -89,7 +89,9 @@ const withFinalAgentStatus = (run: Run, { cause }: RunEnd): Run => ({
 
 async function closeLog(db: Db, runId: string): Promise<void> {
   const text = `
-    update run_logs set is_final = true, lease_owner = null, lease_expires_at = null
+    update run_logs
+    set is_final = true, lease_owner = null, lease_expires_at = null,
+        unpacked_since = case when is_final then unpacked_since else db_clock() end
     where run_id = $1`;
   await db.query(text, [runId]);
 }

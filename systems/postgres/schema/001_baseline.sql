@@ -406,8 +406,12 @@ create table run_logs (
   -- the state of the agent after the lines before byte_offset; JSON text
   agent_state text,
   -- set at the run's end: nothing is appended any more
-  is_final boolean not null default false
+  is_final boolean not null default false,
+  -- since the run's end, until all of its frames are in packed_frames
+  unpacked_since timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
+
+create index run_logs_to_pack on run_logs (unpacked_since) where unpacked_since is not null;
 
 create table frames (
   run_id uuid not null,
@@ -419,6 +423,20 @@ create table frames (
   primary key (run_id, seq)
 );
 create index frames_by_channel on frames (run_id, channel, seq);
+
+-- The frames of ended runs, several in a row. Those of a run that are not packed yet follow the
+-- packed ones. No foreign key references the run, as for frames.
+create table packed_frames (
+  run_id uuid not null,
+  first_seq bigint not null,
+  last_seq bigint not null,
+  -- of these frames
+  channels text[] not null,
+  -- compressed, see packed-frames.ts
+  data bytea not null,
+  primary key (run_id, first_seq)
+);
+alter table packed_frames alter column data set storage external;
 
 -- The agent's questions. The first answer counts; the agent's output shows whether it was used.
 create table interactions (

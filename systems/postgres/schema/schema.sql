@@ -366,6 +366,15 @@ CREATE TABLE public.operators (
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL
 );
 
+CREATE TABLE public.packed_frames (
+    run_id uuid NOT NULL,
+    first_seq bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    channels text[] NOT NULL,
+    data bytea NOT NULL
+);
+ALTER TABLE ONLY public.packed_frames ALTER COLUMN data SET STORAGE EXTERNAL;
+
 CREATE TABLE public.project_turns (
     project_id text NOT NULL,
     turn bigint NOT NULL
@@ -443,7 +452,8 @@ CREATE TABLE public.run_logs (
     lease_owner text,
     lease_expires_at timestamp with time zone,
     agent_state text,
-    is_final boolean DEFAULT false NOT NULL
+    is_final boolean DEFAULT false NOT NULL,
+    unpacked_since timestamp with time zone
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
 
@@ -623,6 +633,9 @@ ALTER TABLE ONLY public.operators
 ALTER TABLE ONLY public.operators
     ADD CONSTRAINT operators_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.packed_frames
+    ADD CONSTRAINT packed_frames_pkey PRIMARY KEY (run_id, first_seq);
+
 ALTER TABLE ONLY public.project_turns
     ADD CONSTRAINT project_turns_pkey PRIMARY KEY (project_id);
 
@@ -735,6 +748,8 @@ CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (op
 CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
 
 CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
+
+CREATE INDEX run_logs_to_pack ON public.run_logs USING btree (unpacked_since) WHERE (unpacked_since IS NOT NULL);
 
 CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL);
 

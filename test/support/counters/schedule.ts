@@ -26,9 +26,11 @@ const ofService: Readonly<Record<string, readonly string[]>> = {
     'select db_clock() as now', // of the host's health
     'select … from projects where id = $1', // the project's model, read again after some seconds
     // Jobs with a loop apart, and jobs that are due less often than a pass is made.
-    ...['closed_workflows', 'hosts', 'schedules', 'retention', 'blobs', 'stored_bytes'].map(
-      (job) => `insert into reconciler_jobs as j (name, leader, free_at) values ('${job}'`,
-    ),
+    ...[
+      ...['closed_workflows', 'hosts', 'schedules', 'retention', 'blobs', 'packing'],
+      'stored_bytes',
+    ].map((job) => `insert into reconciler_jobs as j (name, leader, free_at) values ('${job}'`),
+    'select … from run_logs where unpacked_since',
     'update reconciler_jobs set leader = null',
     'select fold_stored_bytes',
     // Of lost hosts: from 30 s after the start of a worker.

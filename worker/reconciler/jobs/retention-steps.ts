@@ -1,6 +1,7 @@
 // Retention is apart from the other jobs, because deleting large data takes long. It pauses between
 // two calls for as long as the last one took, so that it uses at most half of the time.
 
+import { packingLimits } from '../../../core/frames/packing-limits.ts';
 import { limits } from '../../../core/limits.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import type { JobName } from '../../../systems/postgres/maintenance/job-store.ts';
@@ -8,6 +9,7 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { createJobLease, type JobLease } from '../job-lease.ts';
 import { withStepDeadline } from '../step-deadline.ts';
 import type { Step } from '../steps.ts';
+import { createPacking } from './packing.ts';
 import { createRetention } from './retention.ts';
 
 /** Each step applies its part of the retention if that is due. */
@@ -31,6 +33,7 @@ export function createRetentionSteps(
   return [
     purgeStep('retention', purgeRows, rowsDueInMs),
     purgeStep('blobs', purgeBlobs, () => limits.blob.gcEveryMs),
+    purgeStep('packing', createPacking(deps), () => packingLimits.everyMs),
     purgeStep('stored_bytes', foldStoredBytes, () => limits.retention.foldEveryMs),
   ];
 }

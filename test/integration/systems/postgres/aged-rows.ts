@@ -122,6 +122,8 @@ async function insertEnded(
      values ($1, 1000000, db_clock(), 'output', 'output', '{}')`,
     [runId],
   );
+  const packed = `(run_id, first_seq, last_seq, channels, data) values ($1, 1, 1, '{other}', 'a')`;
+  await insert({ table: 'packed_frames', untilMs: log }, packed, [runId]);
   const question = `(run_id, id, tool_name, input) values ($1, 'q', 'Ask', '{}')`;
   await insert({ table: 'interactions', untilMs: log }, question, [runId]);
   const stored = `(run_id, path, sha256, size, mode, modified_at)

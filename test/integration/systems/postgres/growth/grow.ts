@@ -24,6 +24,7 @@ export async function grow(
     await client.query(runs, [flow.flowId, projectId, count, sleeping]);
     await client.query(frames, [framesOfRun]);
     await client.query(logs, [framesOfRun]);
+    await client.query(packedFrames, [framesOfRun]);
     for (const rows of [sessions, messages, questions, keys, attempts, ledger, usage])
       await client.query(rows);
     await client.query(spending, [projectId, flow.flowId]);
@@ -53,8 +54,16 @@ const runs = `
   cross join lateral (select now() - (n * 7919 % $3) * (interval '14 days' / $3) as at) admitted`;
 
 const logs = `
-  insert into run_logs (run_id, last_seq, is_final)
-  select r.id, $1, r.ended_at is not null from runs r where r.workflow_id like 'grown/%'`;
+  insert into run_logs (run_id, last_seq, is_final, unpacked_since)
+  select r.id, $1, r.ended_at is not null, r.ended_at from runs r
+  where r.workflow_id like 'grown/%'`;
+
+/** Beside frames of the same runs, so that both tables are large. */
+const packedFrames = `
+  insert into packed_frames (run_id, first_seq, last_seq, channels, data)
+  select r.id, $1 + n, $1 + n, '{output}', decode(repeat('00', 2000), 'hex')
+  from runs r cross join generate_series(1, 2) n
+  where r.workflow_id like 'grown/%' and r.ended_at is not null`;
 
 const frames = `
   insert into frames (run_id, seq, at, event, channel, data)

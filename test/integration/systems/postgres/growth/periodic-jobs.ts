@@ -84,6 +84,7 @@ function retentionCalls(): Record<string, Call> {
     'purge webhook attempts': (pool) => retention(pool).webhookAttempts(monthMs),
     'purge model calls': (pool) => retention(pool).modelCalls(monthMs),
     'purge sums of the ledger': (pool) => retention(pool).spending(monthMs),
+    'pack logs': (pool) => retention(pool).packLogs(monthMs),
     'purge deleted runs': (pool) => retention(pool).tombstone(monthMs),
     'add up stored bytes': (pool) => retention(pool).storedBytes(),
   };

@@ -1,0 +1,14 @@
+const kiB = 1024;
+const minuteMs = 60_000;
+
+/** How the logs of ended runs are packed. */
+export const packingLimits = {
+  /** After the end of a run. Until then, its log is likely to be read. */
+  afterMs: 10 * minuteMs,
+  everyMs: 5 * minuteMs,
+  /** Logs that one call packs. */
+  batchRuns: 100,
+  /** A row of packed frames ends with the frame that reaches either. */
+  chunkFrames: 2_000,
+  chunkBytes: 256 * kiB,
+} as const;
