@@ -106,7 +106,7 @@ export interface ApiDeps {
   chatWaitMs?: number;
   frames: Pick<FrameStore, 'read' | 'renderedTail' | 'progress' | 'progressOfRuns'>;
   interactions: Pick<InteractionStore, 'find' | 'open' | 'answer'>;
-  files: Pick<FileStore, 'list' | 'find' | 'findPathConflict'>;
+  files: Pick<FileStore, 'list' | 'listChanges' | 'find' | 'findPathConflict'>;
   flowFiles: FlowFileStore;
   blobs: Pick<BlobStore, 'read' | 'readSmall' | 'put' | 'has'>;
   acceptedIds: AcceptedIds;

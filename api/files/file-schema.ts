@@ -13,13 +13,37 @@ export const fileEntry = z
   })
   .meta({ id: 'FileEntry' });
 
+const prefix = z
+  .string()
+  .max(512)
+  .refine((text) => !text.includes('\0'), { error: 'must not contain NUL' })
+  .optional()
+  .meta({ description: 'Only files whose path starts with this.' });
+
 export const filesQuery = z.strictObject({
   ...pageQuery,
   scope: z.enum(['flow', 'run']).optional(),
-  prefix: z
-    .string()
-    .max(512)
-    .refine((prefix) => !prefix.includes('\0'), { error: 'must not contain NUL' })
+  prefix,
+});
+
+const fileVersion = z
+  .object({ size: z.int().min(0), sha256: z.string(), mode: z.enum(['0644', '0755']) })
+  .nullable();
+
+export const fileChange = z
+  .object({
+    path: z.string(),
+    status: z.enum(['added', 'modified', 'deleted']),
+    before: fileVersion.meta({ description: 'Null if the file was added.' }),
+    after: fileVersion.meta({ description: 'Null if the file was deleted.' }),
+  })
+  .meta({ id: 'FileChange' });
+
+export const changesQuery = z.strictObject({
+  ...pageQuery,
+  prefix,
+  format: z
+    .enum(['json', 'patch'])
     .optional()
-    .meta({ description: 'Only files whose path starts with this.' }),
+    .meta({ description: '`patch`: all changes, as a patch for `git apply`.' }),
 });

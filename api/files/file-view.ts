@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { type FileChange, type FileVersion, isExecutable } from '../../core/files/file-change.ts';
 import type { FileEntry } from '../../core/files/file-entry.ts';
-import type { fileEntry } from './file-schema.ts';
+import type { fileChange, fileEntry } from './file-schema.ts';
 
 export function fileView(file: FileEntry): z.infer<typeof fileEntry> {
   return {
@@ -16,4 +17,15 @@ export function fileView(file: FileEntry): z.infer<typeof fileEntry> {
 
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export function changeView({ path, before, after }: FileChange): z.infer<typeof fileChange> {
+  const status = before === null ? 'added' : after === null ? 'deleted' : 'modified';
+  return { path, status, before: versionView(before), after: versionView(after) };
+}
+
+function versionView(version: FileVersion | null): z.infer<typeof fileChange>['before'] {
+  if (version === null) return null;
+  const { size, sha256 } = version;
+  return { size, sha256, mode: isExecutable(version) ? '0755' : '0644' };
 }

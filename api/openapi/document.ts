@@ -39,7 +39,7 @@ export const baseDocument = {
 
 /** The tag of an operation, from its path. */
 export function tagOf(path: string): string {
-  if (path.includes('/files')) return 'Files';
+  if (/\/(files|changes)\b/.test(path)) return 'Files';
   if (/\/(sessions|chat)\b/.test(path)) return 'Sessions';
   return /\/runs\b/.test(path) ? 'Runs' : 'Flows';
 }

@@ -3,6 +3,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { downloadArchive } from './download-archive.ts';
 import { downloadFile } from './download-file.ts';
 import { injectFiles } from './inject-files.ts';
+import { listChanges } from './list-changes.ts';
 import { listFiles } from './list-files.ts';
 
 export function files(app: App, deps: ApiDeps): void {
@@ -10,4 +11,5 @@ export function files(app: App, deps: ApiDeps): void {
   downloadFile(app, deps);
   downloadArchive(app, deps);
   injectFiles(app, deps);
+  listChanges(app, deps);
 }

@@ -2,6 +2,8 @@ import type { FileEntry, FileScope, Snapshot } from '../../../core/files/file-en
 import type { Db, Pool } from '../client/pool.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 import type { SnapshotRecord } from '../runs/snapshot-record.ts';
+import { currentFiles } from './current-files.ts';
+import { type ChangeQuery, listChanges } from './list-changes.ts';
 import { listRespawn } from './list-respawn.ts';
 import { replaceSnapshot } from './replace-snapshot.ts';
 
@@ -28,6 +30,8 @@ export function createFileStore(pool: Pool) {
       replaceSnapshot(pool, of, { snapshot, record }),
     /** Ordered by path, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
+    /** How they differ from the files that the run was given, ordered like the list. */
+    listChanges: (runId: string, query: ChangeQuery) => listChanges(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),
     /** The content before the agent has changed anything. */
     listSeed: (runId: string) => listSeed(pool, runId),
@@ -37,24 +41,6 @@ export function createFileStore(pool: Pool) {
     listRespawn: (runId: string) => listRespawn(pool, runId),
   };
 }
-
-/**
- * The files of run `$1` as they were last stored, or its initial files if nothing was stored yet.
- * Includes the files that wait for the next turn. None after retention has removed them.
- */
-const currentFiles = `
-  select path, sha256, size, mode, scope, modified_at from run_files f
-  where run_id = $1
-    and not exists (select from input_files g where g.run_id = $1 and g.path = f.path and g.is_pending)
-  union all
-  select path, sha256, size, mode, scope, modified_at from input_files
-  where run_id = $1 and is_pending and exists (select from run_files where run_id = $1)
-  union all
-  select path, sha256, size, mode, scope, modified_at from seed_files($1)
-  where not exists (
-      select from runs where id = $1 and (snapshot is not null or files_purged_at is not null)
-    )
-    and not exists (select from run_files where run_id = $1)`;
 
 const columns = `
   path, size, encode(sha256, 'hex') as sha256, mode, scope, modified_at as "modifiedAt"`;

@@ -5,12 +5,7 @@
 create or replace function replace_tree(p_run_id uuid, p_snapshot json)
 returns void language plpgsql volatile set enable_nestloop = off as $$
 declare
-  -- Files that were added since may change the scope of others.
-  inputs text := (
-    select string_agg(concat_ws(' ', i.path, encode(i.sha256, 'hex'), i.scope), ' ' order by i.path)
-    from input_files i where i.run_id = p_run_id
-  );
-  digest bytea := sha256(convert_to(concat_ws(' ', p_snapshot::text, inputs), 'UTF8'));
+  digest bytea := tree_digest(p_run_id, p_snapshot);
   previous text[];
 begin
   update runs r set tree_digest = digest
@@ -47,5 +42,9 @@ begin
     set sha256 = excluded.sha256, size = excluded.size, mode = excluded.mode,
         scope = excluded.scope, modified_at = excluded.modified_at,
         link_group = excluded.link_group;
+
+  if copy_original_files(p_run_id) then
+    update runs r set tree_digest = tree_digest(p_run_id, p_snapshot) where r.id = p_run_id;
+  end if;
 end
 $$;
