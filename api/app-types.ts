@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FlowOutline } from '../core/flows/flow.ts';
 import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
+import type { CallerKind } from './auth/callers.ts';
 import type { ErrorCode } from './errors.ts';
 
 export type App = FastifyInstance<
@@ -33,8 +34,10 @@ declare module 'fastify' {
     requestedWaitMs: number;
   }
   interface FastifyContextConfig {
-    /** Needs no API key. Every route without this flag needs one. */
-    isPublic?: true;
+    /** The kinds of callers that the route accepts. A route without any rejects every call. */
+    callers?: readonly CallerKind[];
+    /** For pages of this service: answers are not cached, and a write needs its `Origin`. */
+    isForOwnPages?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
     isProbe?: true;
     /** Answers with a stream, whose duration does not measure the service. */
@@ -43,8 +46,6 @@ declare module 'fastify' {
     acceptsKeyInQuery?: true;
     /** Answers the same for every ID in the path. */
     skipsIdCheck?: true;
-    /** Takes no API key but an operator's session, or nothing on the routes that create one. */
-    operatorAuth?: 'signed-in' | 'none';
   }
 }
 

@@ -4,6 +4,8 @@ import Fastify, { LogController } from 'fastify';
 import { limits } from '../core/limits.ts';
 import type { App } from './app-types.ts';
 import { authenticate } from './auth/authenticate.ts';
+import { type BruteForceGuard, createBruteForceGuard } from './auth/brute-force-guard.ts';
+import { createKeyIdentification } from './auth/identify-key.ts';
 import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import { installWaitLimit } from './auth/wait-limit.ts';
@@ -31,7 +33,7 @@ import { validatorCompiler } from './http/validation.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
-import { authenticateOperators } from './operators/authenticate-operator.ts';
+import { createOperatorIdentification } from './operators/identify-operator.ts';
 import { operatorApi } from './operators/operator-api.ts';
 import { answerInteraction } from './runs/interactions/answer-interaction.ts';
 import { readLogs } from './runs/logs/read-logs.ts';
@@ -81,9 +83,8 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   installRequestMetrics(app, deps.metrics);
   installCors(app, deps.corsOrigins);
   handleNodeRejections(app);
-  authenticate(app, { keys: deps.keys, onUse: lastUsed.record, nowMs: deps.nowMs });
+  const operatorGuard = installAuthentication(app, deps, lastUsed);
   countUsage(app, usage);
-  const operatorGuard = authenticateOperators(app, deps);
   installRateLimit(app, deps.rateLimiter);
   handleUnknownPaths(app);
   checkPathIds(app);
@@ -112,6 +113,21 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   health(app, deps);
   landingPage(app, deps);
   return app;
+}
+
+/** Returns the guard against guessed sessions, which the sign-in uses too. */
+function installAuthentication(
+  app: App,
+  deps: ApiDeps,
+  lastUsed: ReturnType<typeof createKeyLastUsed>,
+): BruteForceGuard {
+  const guard = createBruteForceGuard(deps.nowMs);
+  authenticate(app, {
+    identifyKey: createKeyIdentification({ ...deps, onUse: lastUsed.record }),
+    identifyOperator: createOperatorIdentification({ ...deps, guard }),
+    publicUrl: deps.publicUrl,
+  });
+  return guard;
 }
 
 /** Batched writers for the use of keys. */

@@ -1,68 +1,58 @@
 import type { FastifyRequest } from 'fastify';
-import { apiKeyRule } from '../../core/field-rules.ts';
-import type { KeyStore } from '../../systems/postgres/accounts/key-store.ts';
-import type { App, Caller } from '../app-types.ts';
-import { ApiError, unauthorized } from '../errors.ts';
-import { isUuid } from '../http/not-found.ts';
-import { createBruteForceGuard } from './brute-force-guard.ts';
-import { presentedKey } from './credentials.ts';
+import type { App } from '../app-types.ts';
+import { ApiError } from '../errors.ts';
+import type { IdentifyOperator } from '../operators/identify-operator.ts';
+import type { CallerKind } from './callers.ts';
+import type { IdentifyKey } from './identify-key.ts';
 
-interface AuthenticateDeps {
-  keys: Pick<KeyStore, 'findByKey' | 'findWithFlow'>;
-  /** Called for every authenticated request. */
-  onUse: (keyId: string) => void;
-  nowMs: () => number;
+interface Authentication {
+  identifyKey: IdentifyKey;
+  identifyOperator: IdentifyOperator;
+  publicUrl: string;
 }
 
 /**
- * Runs before every route. Every route needs a key unless its config says otherwise; below
- * `/api/v1` so does a path without a route. The key is looked up for every call, so a revocation
- * takes effect immediately. The same statement reads the flow in the path, which most routes below
- * it need, without its texts: a request keeps it in memory while its body arrives.
+ * Runs before every route, and passes only the callers that the route declares. So a route that
+ * declares none is closed: forgetting the declaration opens nothing. An API key is never accepted
+ * where an operator is expected, nor the other way round.
  */
-export function authenticate(app: App, { keys, onUse, nowMs }: AuthenticateDeps): void {
-  const guard = createBruteForceGuard(nowMs);
+export function authenticate(app: App, { publicUrl, ...identify }: Authentication): void {
+  const { origin } = new URL(publicUrl);
   app.decorateRequest('caller', null);
+  app.decorateRequest('operator', null);
 
-  async function identify(request: FastifyRequest): Promise<Caller> {
-    const secret = presentedKey(request);
-    if (secret === null || !apiKeyRule.pattern.test(secret)) throw unauthorized();
-    const waitSeconds = guard.retryAfterSeconds(secret, request.ip);
-    if (waitSeconds === Number.POSITIVE_INFINITY) throw unauthorized();
-    if (waitSeconds > 0) throw tooManyUnknownKeys(waitSeconds);
-    const found = await find(secret, flowIdOf(request));
-    guard.record(secret, request.ip, found !== null);
-    if (found?.key.state !== 'active') throw unauthorized();
-    return found;
-  }
-
-  async function find(secret: string, flowId: string | null): Promise<Caller | null> {
-    if (flowId !== null) return keys.findWithFlow(secret, flowId);
-    const key = await keys.findByKey(secret);
-    return key && { key, flow: null };
-  }
-
-  app.addHook('onRequest', async (request) => {
-    if (needsNoKey(request)) return;
-    request.caller = await identify(request);
-    onUse(request.caller.key.keyId);
+  app.addHook('onRequest', async (request, reply) => {
+    const isForOwnPages = request.routeOptions.config.isForOwnPages === true;
+    if (isForOwnPages) reply.header('cache-control', 'no-store');
+    await identifyCaller(request, identify);
+    if (isForOwnPages && isWrite(request) && request.headers.origin !== origin)
+      throw foreignOrigin();
   });
 }
 
-/** Null if the path has none, or if it is malformed. */
-function flowIdOf({ params }: FastifyRequest): string | null {
-  const { flowId } = params as { flowId?: string };
-  return flowId !== undefined && isUuid(flowId) ? flowId : null;
+async function identifyCaller(
+  request: FastifyRequest,
+  { identifyKey, identifyOperator }: Pick<Authentication, 'identifyKey' | 'identifyOperator'>,
+): Promise<void> {
+  const callers = callersOf(request);
+  if (callers.includes('anyone')) return;
+  if (callers.includes('key')) request.caller = await identifyKey(request);
+  else if (callers.includes('operator')) request.operator = await identifyOperator(request);
+  else throw closed();
 }
 
-function needsNoKey(request: FastifyRequest): boolean {
-  const { isPublic, operatorAuth } = request.routeOptions.config;
-  if (!request.is404) return isPublic === true || operatorAuth !== undefined;
-  return !/^\/api\/v1(\/|\?|$)/.test(request.url);
+/** A path without a route needs a key below `/api/v1`, so that the answers reveal no routes. */
+function callersOf(request: FastifyRequest): readonly CallerKind[] {
+  if (!request.is404) return request.routeOptions.config.callers ?? [];
+  return /^\/api\/v1(\/|\?|$)/.test(request.url) ? ['key'] : ['anyone'];
 }
 
-function tooManyUnknownKeys(seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', 'Too many unknown API keys from this IP address.', {
-    headers: { 'retry-after': String(seconds) },
+/** Besides `SameSite`: a write with the cookie must come from a page of this service. */
+const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD';
+
+const foreignOrigin = () =>
+  new ApiError('UNAUTHORIZED', 'The Origin header must be that of this service.', {
+    status: 403,
   });
-}
+
+const closed = () => new ApiError('UNAUTHORIZED', 'This path accepts no caller.', { status: 403 });

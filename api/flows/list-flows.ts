@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { type App, projectOf } from '../app-types.ts';
+import { forKeys } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readPage } from '../http/pagination.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
@@ -18,7 +19,7 @@ const schema = {
 };
 
 const maxBytes = limits.page.flowsMaxBytes;
-const config = { answerMaxBytes: maxBytes };
+const config = { ...forKeys, answerMaxBytes: maxBytes };
 
 export function listFlows(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) => {

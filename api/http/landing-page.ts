@@ -1,4 +1,5 @@
 import type { App } from '../app-types.ts';
+import { forAnyone } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { publicPath } from './public-path.ts';
 
@@ -8,7 +9,7 @@ type LinkDeps = Pick<ApiDeps, 'publicUrl' | 'temporalUiUrl'>;
  * `GET /`: links to the parts of the service, as HTML for browsers and as JSON for other clients.
  */
 export function landingPage(app: App, deps: LinkDeps): void {
-  const config = { isPublic: true } as const;
+  const config = forAnyone;
   const schema = { hide: true };
   const { origin } = new URL(deps.publicUrl);
   const links = Object.fromEntries(

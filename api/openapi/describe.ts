@@ -27,11 +27,10 @@ export async function registerOpenApi(app: App, publicUrl: string): Promise<void
   });
 }
 
-/** The authentication of a route, and whether the document contains it. */
-function routeAccess({ url, config, schema }: RouteOptions) {
-  const hide = !url.startsWith('/api/v1/') || schema?.hide === true;
-  if (config?.isPublic === true) return { hide, security: [] };
-  if (config?.acceptsKeyInQuery === true)
-    return { hide, security: [{ apiKey: [] }, { keyInQuery: [] }] };
-  return { hide };
+/** The authentication of a route; by default an API key. */
+function routeAccess({ config = {} }: RouteOptions) {
+  const { callers = [], acceptsKeyInQuery } = config;
+  if (callers.includes('anyone')) return { security: [] };
+  if (callers.includes('operator')) return { security: [{ operatorSession: [] }] };
+  return acceptsKeyInQuery === true ? { security: [{ apiKey: [] }, { keyInQuery: [] }] } : {};
 }

@@ -17,6 +17,10 @@ export const baseDocument = {
     { name: 'Files', description: 'The input and output files of runs.' },
     { name: 'Sessions', description: 'Conversations with a flow.' },
     { name: 'Flows', description: 'The configured flows.' },
+    {
+      name: 'Operators',
+      description: 'Administration of all projects. An API key is not accepted here.',
+    },
   ],
   components: {
     securitySchemes: {
@@ -32,6 +36,13 @@ export const baseDocument = {
         description:
           'For an EventSource, which cannot set headers. URLs are often logged, so prefer the header.',
       },
+      operatorSession: {
+        type: 'apiKey' as const,
+        in: 'cookie',
+        name: 'flowrun_operator',
+        description:
+          'The cookie that `signIn` sets. A write must also carry the `Origin` of the service. If the service is below a path, the name ends with that path in base64url.',
+      },
     },
   },
   security: [{ apiKey: [] }],
@@ -39,6 +50,7 @@ export const baseDocument = {
 
 /** The tag of an operation, from its path. */
 export function tagOf(path: string): string {
+  if (!path.startsWith('/api/v1/')) return 'Operators';
   if (/\/(files|changes)\b/.test(path)) return 'Files';
   if (/\/(sessions|chat)\b/.test(path)) return 'Sessions';
   return /\/runs\b/.test(path) ? 'Runs' : 'Flows';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { App } from '../app-types.ts';
+import { forAnyone } from '../auth/callers.ts';
 import { noQuery } from '../runs/run-schema.ts';
 
 interface Collection {
@@ -14,7 +15,7 @@ export function postman(app: App, publicUrl: string): void {
     key,
     value: key === 'baseUrl' ? publicUrl : value,
   }));
-  const config = { isPublic: true } as const;
+  const config = forAnyone;
   const schema = { hide: true, querystring: noQuery };
   // One buffer for all answers: as text, each unread one would be a copy.
   const document = Buffer.from(JSON.stringify({ ...collection, variable }));

@@ -1,17 +1,20 @@
+import { z } from 'zod';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
+import { flowRecord } from '../flows/flow-schema.ts';
 import { flowView } from '../flows/flow-view.ts';
 import { readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
 import { checkFlowBudget } from '../runs/check-budget.ts';
 import { noQuery } from '../runs/run-schema.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
-import { operatorOf } from './authenticate-operator.ts';
 import { flowFieldsFrom, flowPatch, newFlow } from './flow-fields.ts';
+import { operatorOf } from './identify-operator.ts';
 import {
   config,
   loadProject,
@@ -24,11 +27,43 @@ import { flowOfProjectParams, projectParams } from './operator-schemas.ts';
 const path = `${projectPath}/flows`;
 const bodyLimit = limits.http.mediumBodyMaxBytes;
 const maxBytes = limits.page.flowsMaxBytes;
-const plain = { hide: true, querystring: noQuery };
+
+const list = {
+  operationId: 'listFlowsOfProject',
+  summary: 'Flows of a project, oldest first',
+  params: projectParams,
+  querystring: pageByIdQuery,
+  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const create = {
+  operationId: 'createFlow',
+  summary: 'Create a flow',
+  params: projectParams,
+  querystring: noQuery,
+  body: newFlow,
+  response: { 201: enveloped(flowRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+const one = { params: flowOfProjectParams, querystring: noQuery };
+
+const read = {
+  ...one,
+  operationId: 'readFlow',
+  summary: 'A flow',
+  response: { 200: enveloped(flowRecord), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const change = {
+  ...one,
+  operationId: 'changeFlow',
+  summary: 'Change a flow; runs that have started keep their configuration',
+  body: flowPatch,
+  response: { 200: enveloped(flowRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
 
 /** Values of `env` and `mcpServers` are write-only: answers contain their names. */
 export function flows(app: App, deps: ApiDeps): void {
-  const list = { hide: true, querystring: pageByIdQuery, params: projectParams };
   app.get(path, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/flows`;
@@ -38,7 +73,6 @@ export function flows(app: App, deps: ApiDeps): void {
     return { data: page.flows.map(flowView) };
   });
 
-  const create = { ...plain, params: projectParams, body: newFlow };
   app.post(path, { config, schema: create, bodyLimit }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const { name, runner } = request.body;
@@ -53,13 +87,10 @@ export function flows(app: App, deps: ApiDeps): void {
     return { data: flowView(flow) };
   });
 
-  const one = { ...plain, params: flowOfProjectParams };
-  app.get(`${path}/:flowId`, { config, schema: one }, async (request) => ({
+  app.get(`${path}/:flowId`, { config, schema: read }, async (request) => ({
     data: flowView(await loadProjectFlow(deps, request.params)),
   }));
 
-  /** Runs that have started keep the configuration that they started with. */
-  const change = { ...one, body: flowPatch };
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);

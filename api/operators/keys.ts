@@ -1,12 +1,15 @@
+import { z } from 'zod';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { readPage } from '../http/pagination.ts';
+import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
-import { operatorOf } from './authenticate-operator.ts';
+import { operatorOf } from './identify-operator.ts';
 import {
   config,
   loadProject,
@@ -14,13 +17,45 @@ import {
   projectPath,
   projectsPath,
 } from './load-resources.ts';
+import { createdKey, keyRecord } from './operator-records.ts';
 import { keyParams, newKey, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/keys`;
-const plain = { hide: true, querystring: noQuery };
+
+const list = {
+  operationId: 'listKeys',
+  summary: 'API keys of a project, oldest first',
+  params: projectParams,
+  querystring: pageByIdQuery,
+  response: { 200: enveloped(z.array(keyRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const create = {
+  operationId: 'createKey',
+  summary: 'Create an API key',
+  description: 'The only answer that contains the key itself.',
+  params: projectParams,
+  querystring: noQuery,
+  body: newKey,
+  response: { 201: enveloped(createdKey), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+const read = {
+  operationId: 'readKey',
+  summary: 'An API key, without the key itself',
+  params: keyParams,
+  querystring: noQuery,
+  response: { 200: enveloped(keyRecord), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const revoke = {
+  ...read,
+  operationId: 'revokeKey',
+  summary: 'Revoke an API key permanently; safe to repeat',
+  response: { 200: enveloped(keyRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
 
 export function keys(app: App, deps: ApiDeps): void {
-  const list = { hide: true, querystring: pageByIdQuery, params: projectParams };
   app.get(path, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/keys`;
@@ -30,8 +65,6 @@ export function keys(app: App, deps: ApiDeps): void {
     return { data: page.keys.map(keyView) };
   });
 
-  /** The only answer that contains the key itself. */
-  const create = { ...plain, params: projectParams, body: newKey };
   app.post(path, { config, schema: create }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const { name, ...rest } = request.body;
@@ -46,17 +79,16 @@ export function keys(app: App, deps: ApiDeps): void {
     });
     const { operatorId } = operator;
     request.log.info({ operatorId, projectId, keyId: record.keyId }, 'key_created');
-    reply.code(201);
+    const at = `${projectsPath}/${projectId}/keys/${record.keyId}`;
+    reply.code(201).header('location', publicPath(deps.publicUrl, at));
     return { data: { key, ...keyView(record) } };
   });
 
-  const one = { ...plain, params: keyParams };
-  app.get(`${path}/:keyId`, { config, schema: one }, async (request) => ({
+  app.get(`${path}/:keyId`, { config, schema: read }, async (request) => ({
     data: keyView(await loadProjectKey(deps, request.params)),
   }));
 
-  /** Revokes the key permanently. Safe to repeat. */
-  app.delete(`${path}/:keyId`, { config, schema: one }, async (request) => {
+  app.delete(`${path}/:keyId`, { config, schema: revoke }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);
     const key = (await deps.keys.revoke(keyId)) ?? missingKey(keyId);
     const { operatorId } = operatorOf(request);

@@ -3,11 +3,12 @@ import type { Flow } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
+import { forOperatorAccess } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 
 /** The config of every route here, except those that create a session. */
-export const config = { operatorAuth: 'signed-in' } as const;
+export const config = forOperatorAccess;
 
 export const projectsPath = '/api/projects';
 export const projectPath = `${projectsPath}/:projectId`;

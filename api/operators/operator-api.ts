@@ -17,7 +17,7 @@ interface Helpers {
   startRun: StartRun;
 }
 
-/** The routes for operators, with their own sign-in: see authenticate-operator.ts. */
+/** The routes for operators, with their own sign-in: see identify-operator.ts. */
 export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helpers): void {
   signIn(app, deps, guard);
   projects(app, deps);

@@ -8,23 +8,46 @@ import { invalid } from '../errors.ts';
 import { readPage } from '../http/pagination.ts';
 import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageQuery } from '../schemas/page-query.ts';
 import { matching } from '../schemas/text.ts';
-import { operatorOf } from './authenticate-operator.ts';
+import { operatorOf } from './identify-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from './load-resources.ts';
+import { projectRecord } from './operator-records.ts';
 import { newProject, projectParams } from './operator-schemas.ts';
 
 const listQuery = z.strictObject({ ...pageQuery, cursor: matching(projectIdRule).optional() });
 
+const list = {
+  operationId: 'listProjects',
+  summary: 'All projects, oldest first',
+  querystring: listQuery,
+  response: { 200: enveloped(z.array(projectRecord)), ...errors(400, 401, 429, 500, 503) },
+};
+
+const create = {
+  operationId: 'createProject',
+  summary: 'Create a project',
+  querystring: noQuery,
+  body: newProject,
+  response: { 201: enveloped(projectRecord), ...errors(400, 401, 403, 429, 500, 503) },
+};
+
+const read = {
+  operationId: 'readProject',
+  summary: 'A project',
+  params: projectParams,
+  querystring: noQuery,
+  response: { 200: enveloped(projectRecord), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
 export function projects(app: App, deps: ApiDeps): void {
-  const list = { hide: true, querystring: listQuery };
   app.get(projectsPath, { config, schema: list }, async (request, reply) => {
     const url = `${deps.publicUrl}${projectsPath}`;
     const page = await readPage(reply, { url, query: request.query }, deps.projects.page);
     return { data: page.projects.map(projectView) };
   });
 
-  const create = { hide: true, querystring: noQuery, body: newProject };
   app.post(projectsPath, { config, schema: create }, async (request, reply) => {
     const { projectId, name = projectId, ...bounds } = request.body;
     const project = await deps.projects.create({ ...omitUndefined(bounds), projectId, name });
@@ -35,7 +58,6 @@ export function projects(app: App, deps: ApiDeps): void {
     return { data: projectView(project) };
   });
 
-  const read = { hide: true, querystring: noQuery, params: projectParams };
   app.get(projectPath, { config, schema: read }, async (request) => ({
     data: projectView(await loadProject(deps, request.params)),
   }));

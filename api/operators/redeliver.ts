@@ -3,9 +3,19 @@ import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
-import { operatorOf } from './authenticate-operator.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { operatorOf } from './identify-operator.ts';
 import { config, loadProjectRun, projectPath } from './load-resources.ts';
+import { redelivery } from './operator-records.ts';
 import { runOfProjectParams } from './operator-schemas.ts';
+
+const schema = {
+  operationId: 'redeliverWebhook',
+  summary: 'Send the webhook of a run again',
+  params: runOfProjectParams,
+  querystring: noQuery,
+  response: { 202: enveloped(redelivery), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
 
 /**
  * Sends the webhook again: the same body and URL, signed with the current secret, up to four
@@ -14,7 +24,6 @@ import { runOfProjectParams } from './operator-schemas.ts';
  */
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;
-  const schema = { hide: true, querystring: noQuery, params: runOfProjectParams };
   app.post(url, { config, schema }, async (request, reply) => {
     const { runId } = await loadProjectRun(deps, request.params);
     const delivery = await startNext(deps, runId, request.log);

@@ -2,18 +2,21 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { parseTrigger, toAdmissionRequest } from '../runs/admission-request.ts';
+import { startRunResponses } from '../runs/run-schema.ts';
 import type { StartRun } from '../runs/start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../runs/trigger-schema.ts';
-import { operatorOf } from './authenticate-operator.ts';
+import { operatorOf } from './identify-operator.ts';
 import { config, loadProjectFlow, projectPath } from './load-resources.ts';
 import { flowOfProjectParams } from './operator-schemas.ts';
 
 const schema = {
-  hide: true,
+  operationId: 'runNow',
+  summary: 'Start a run of a flow now; it does not count towards the monthly quota',
   params: flowOfProjectParams,
   querystring: triggerQuery,
   headers: triggerHeaders,
   body: triggerBody,
+  response: startRunResponses,
 };
 
 /** Starts a run for an operator. Every limit applies except the monthly quota. */

@@ -1,23 +1,40 @@
+import { z } from 'zod';
 import type { MadeAttempt } from '../../systems/postgres/runs/webhook-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerRuns } from '../runs/routes/list-runs.ts';
 import { runListQuery } from '../runs/routes/run-list-schema.ts';
-import { noQuery } from '../runs/run-schema.ts';
+import { noQuery, runRecord } from '../runs/run-schema.ts';
 import { runView } from '../runs/run-view.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
 import { config, loadProject, loadProjectRun, projectPath } from './load-resources.ts';
+import { runOfOperator } from './operator-records.ts';
 import { projectParams, runOfProjectParams } from './operator-schemas.ts';
+
+const list = {
+  operationId: 'listRunsOfProject',
+  summary: 'Runs of a project, latest first',
+  params: projectParams,
+  querystring: runListQuery,
+  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const one = {
+  operationId: 'readRunOfProject',
+  summary: 'A run with its fields for operators',
+  params: runOfProjectParams,
+  querystring: noQuery,
+  response: { 200: enveloped(runOfOperator), ...errors(400, 401, 404, 429, 500, 503) },
+};
 
 /** Run records, and for a single run also the fields for operators only. */
 export function runs(app: App, deps: ApiDeps): void {
-  const list = { hide: true, querystring: runListQuery, params: projectParams };
   app.get(`${projectPath}/runs`, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const path = `/api/projects/${projectId}/runs`;
     return answerRuns(deps, reply, { projectId, path, query: request.query });
   });
 
-  const one = { hide: true, querystring: noQuery, params: runOfProjectParams };
   app.get(`${projectPath}/runs/:runId`, { config, schema: one }, async (request) => {
     const run = await loadProjectRun(deps, request.params);
     const { runId, prompt, hostId, workflowId } = run;

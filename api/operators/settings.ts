@@ -3,22 +3,52 @@ import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { noQuery } from '../runs/run-schema.ts';
-import { operatorOf } from './authenticate-operator.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
+import { operatorOf } from './identify-operator.ts';
 import { config, loadProject, projectPath } from './load-resources.ts';
+import { settingsRecord, webhookSecret } from './operator-records.ts';
 import { projectParams, settingsPatch } from './operator-schemas.ts';
 
-const plain = { hide: true, querystring: noQuery, params: projectParams };
+const plain = { params: projectParams, querystring: noQuery };
+
+const readSettings = {
+  ...plain,
+  operationId: 'readSettings',
+  summary: 'The limits and the model of a project',
+  response: { 200: enveloped(settingsRecord), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const changeSettings = {
+  ...plain,
+  operationId: 'changeSettings',
+  summary: 'Change the limits or the model of a project',
+  body: settingsPatch,
+  response: { 200: enveloped(settingsRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+const readSecret = {
+  ...plain,
+  operationId: 'readWebhookSecret',
+  summary: 'The secret that signs the webhooks of a project',
+  response: { 200: enveloped(webhookSecret), ...errors(400, 401, 404, 429, 500, 503) },
+};
+
+const rotateSecret = {
+  ...plain,
+  operationId: 'rotateWebhookSecret',
+  summary: 'Replace the webhook secret, which signs all later attempts',
+  response: { 200: enveloped(webhookSecret), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
 
 /** A project's limits, model and webhook secret. */
 export function settings(app: App, deps: ApiDeps): void {
   const { projects } = deps;
 
-  app.get(`${projectPath}/settings`, { config, schema: plain }, async (request) =>
+  app.get(`${projectPath}/settings`, { config, schema: readSettings }, async (request) =>
     settingsOf(await loadProject(deps, request.params)),
   );
 
-  const schema = { ...plain, body: settingsPatch };
-  app.patch(`${projectPath}/settings`, { config, schema }, async (request) => {
+  app.patch(`${projectPath}/settings`, { config, schema: changeSettings }, async (request) => {
     const before = await loadProject(deps, request.params);
     const changes = omitUndefined(request.body);
     const after = await projects.update(before.projectId, changes);
@@ -26,17 +56,21 @@ export function settings(app: App, deps: ApiDeps): void {
     return settingsOf(after ?? before);
   });
 
-  app.get(`${projectPath}/webhook-secret`, { config, schema: plain }, async (request) => {
+  app.get(`${projectPath}/webhook-secret`, { config, schema: readSecret }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
     return { data: { webhookSecret: await projects.ensureWebhookSecret(projectId) } };
   });
 
-  app.post(`${projectPath}/webhook-secret/rotate`, { config, schema: plain }, async (request) => {
-    const { projectId } = await loadProject(deps, request.params);
-    const webhookSecret = await projects.rotateWebhookSecret(projectId);
-    logChange(request, 'webhookSecret');
-    return { data: { webhookSecret } };
-  });
+  app.post(
+    `${projectPath}/webhook-secret/rotate`,
+    { config, schema: rotateSecret },
+    async (request) => {
+      const { projectId } = await loadProject(deps, request.params);
+      const rotated = await projects.rotateWebhookSecret(projectId);
+      logChange(request, 'webhookSecret');
+      return { data: { webhookSecret: rotated } };
+    },
+  );
 
   /** The model's key is write-only. */
   async function settingsOf({ createdAt: _createdAt, ...project }: Project) {

@@ -2,22 +2,44 @@ import { z } from 'zod';
 import type { Operator } from '../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
+import { forAnyone, forOperatorAccess } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
-import { operatorOf, throttleAttempts, tokenPattern } from './authenticate-operator.ts';
+import { enveloped, errors } from '../schemas/envelope.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
+import { operatorOf, throttleAttempts, tokenPattern } from './identify-operator.ts';
+import { operatorRecord } from './operator-records.ts';
 import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 
-const schema = { hide: true, querystring: noQuery, body: z.strictObject({ code: z.string() }) };
-const plain = { hide: true, querystring: noQuery };
+const signInSchema = {
+  operationId: 'signIn',
+  summary: 'Exchange a one-time code for a session, which is set as a cookie',
+  querystring: noQuery,
+  body: z.strictObject({ code: z.string() }),
+  response: { 200: enveloped(operatorRecord), ...errors(400, 401, 403, 429, 500, 503) },
+};
+
+const signOutSchema = {
+  operationId: 'signOut',
+  summary: 'End the session',
+  querystring: noQuery,
+  response: { 200: enveloped(operatorRecord), ...errors(400, 401, 403, 429, 500, 503) },
+};
+
+const meSchema = {
+  operationId: 'readOperator',
+  summary: 'The operator who is signed in',
+  querystring: noQuery,
+  response: { 200: enveloped(operatorRecord), ...errors(400, 401, 429, 500, 503) },
+};
 
 /** Exchanges a one-time code for a session. The page serves links that are opened in a browser. */
 export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   const { operators, publicUrl } = deps;
   const page = signInPage(deps);
-  const unauthenticated = { operatorAuth: 'none' } as const;
-  const config = { operatorAuth: 'signed-in' } as const;
+  const unauthenticated = { ...forAnyone, isForOwnPages: true } as const;
+  const config = forOperatorAccess;
 
   app.get(
     '/sign-in',
@@ -25,27 +47,31 @@ export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
     async (_request, reply) => reply.headers(signInPageHeaders).send(page),
   );
 
-  app.post('/api/sign-in', { config: unauthenticated, schema }, async (request, reply) => {
-    const { code } = request.body;
-    if (!tokenPattern.test(code)) throw invalidCode();
-    throttleAttempts(guard, { token: code, address: request.ip, error: invalidCode });
-    const created = await operators.signIn(code);
-    if (created === null) {
-      guard.record(code, request.ip, false);
-      throw invalidCode();
-    }
-    request.log.info({ operatorId: created.operator.operatorId }, 'operator_signed_in');
-    reply.header('set-cookie', sessionCookie(created.session, publicUrl));
-    return { data: operatorView(created.operator) };
-  });
+  app.post(
+    '/api/sign-in',
+    { config: unauthenticated, schema: signInSchema },
+    async (request, reply) => {
+      const { code } = request.body;
+      if (!tokenPattern.test(code)) throw invalidCode();
+      throttleAttempts(guard, { token: code, address: request.ip, error: invalidCode });
+      const created = await operators.signIn(code);
+      if (created === null) {
+        guard.record(code, request.ip, false);
+        throw invalidCode();
+      }
+      request.log.info({ operatorId: created.operator.operatorId }, 'operator_signed_in');
+      reply.header('set-cookie', sessionCookie(created.session, publicUrl));
+      return { data: operatorView(created.operator) };
+    },
+  );
 
-  app.post('/api/sign-out', { config, schema: plain }, async (request, reply) => {
+  app.post('/api/sign-out', { config, schema: signOutSchema }, async (request, reply) => {
     await operators.signOut(sessionIn(request.headers.cookie, publicUrl) ?? '');
     reply.header('set-cookie', noSessionCookie(publicUrl));
     return { data: operatorView(operatorOf(request)) };
   });
 
-  app.get('/api/me', { config, schema: plain }, async (request) => ({
+  app.get('/api/me', { config, schema: meSchema }, async (request) => ({
     data: operatorView(operatorOf(request)),
   }));
 }

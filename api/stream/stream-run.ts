@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import { type App, callerOf } from '../app-types.ts';
+import { forKeys } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
 import { runParams } from '../runs/run-schema.ts';
@@ -38,7 +39,7 @@ const schema = {
 /** For a run of another project this route answers 404. */
 export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   const url = '/api/v1/runs/:runId/stream';
-  const config = { acceptsKeyInQuery: true, isStream: true } as const;
+  const config = { ...forKeys, acceptsKeyInQuery: true, isStream: true } as const;
   app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
     const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
     const caller = callerOf(request);

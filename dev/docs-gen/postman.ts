@@ -2,7 +2,7 @@
 // set. The same description yields the same bytes.
 
 import { convertV2 } from 'openapi-to-postmanv2';
-import { isNode, mapNodes, type Node } from '../../api/openapi/json-tree.ts';
+import { isNode, mapNodes, type Node, nodeIn } from '../../api/openapi/json-tree.ts';
 
 const options = {
   folderStrategy: 'Tags',
@@ -17,9 +17,20 @@ const exampleBodies: Record<string, unknown> = {
 };
 
 export async function makeCollection(description: object): Promise<Node> {
-  const plain = mapNodes(JSON.parse(JSON.stringify(description)) as Node, forCollection);
+  const keyed = withoutOperators(JSON.parse(JSON.stringify(description)) as Node);
+  const plain = mapNodes(keyed, forCollection);
   const collection = mapNodes(await convert(plain), withoutChance);
   return { ...collection, variable: [...listOf(collection['variable']), ...ownVariables(plain)] };
+}
+
+/** The requests of a collection carry a key, which operations for operators do not accept. */
+function withoutOperators(description: Node): Node {
+  const paths = Object.entries(nodeIn(description, 'paths'));
+  const kept = paths.filter(([path]) => path.startsWith('/api/v1/'));
+  const tags = listOf(description['tags']).filter(
+    (tag) => !isNode(tag) || tag['name'] !== 'Operators',
+  );
+  return { ...description, tags, paths: Object.fromEntries(kept) };
 }
 
 function convert(data: object): Promise<Node> {

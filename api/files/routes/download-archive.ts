@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
@@ -60,23 +61,27 @@ const schemaOf = ({ operationId, summary, mediaType }: Format) => ({
 /** The whole list is read first, so that the archive has one state of the working directory. */
 function addRoute(app: App, deps: ApiDeps, format: Format): void {
   const schema = schemaOf(format);
-  app.get(`/api/v1/runs/:runId/files.${format.ending}`, { schema }, async (request, reply) => {
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
-    await syncFiles(deps, run);
-    const entries = await deps.files.list(run.runId, omitUndefined(request.query));
-    request.heldBytes = entries.length * entryBytes;
+  app.get(
+    `/api/v1/runs/:runId/files.${format.ending}`,
+    { config: forKeys, schema },
+    async (request, reply) => {
+      const run = await loadRun(deps, request.params.runId, projectOf(request));
+      await syncFiles(deps, run);
+      const entries = await deps.files.list(run.runId, omitUndefined(request.query));
+      request.heldBytes = entries.length * entryBytes;
 
-    const etag = etagOf(format, entries);
-    reply.headers({
-      ...attachmentHeaders(`${run.runId}.${format.ending}`),
-      'content-type': format.mediaType,
-      etag,
-    });
-    if (isNotModified(request, etag)) return reply.code(304).send(null);
-    if (!format.isCompressed) reply.header('content-length', tarBytes(entries));
-    if (request.method === 'HEAD') return reply.send(Readable.from([]));
-    return reply.send(archiveOf(deps, format, entries));
-  });
+      const etag = etagOf(format, entries);
+      reply.headers({
+        ...attachmentHeaders(`${run.runId}.${format.ending}`),
+        'content-type': format.mediaType,
+        etag,
+      });
+      if (isNotModified(request, etag)) return reply.code(304).send(null);
+      if (!format.isCompressed) reply.header('content-length', tarBytes(entries));
+      if (request.method === 'HEAD') return reply.send(Readable.from([]));
+      return reply.send(archiveOf(deps, format, entries));
+    },
+  );
 }
 
 /** An estimate of an entry in memory: typical paths are far shorter. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { checkFilePath } from '../../../core/files/file-path.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiError, invalid, notFound } from '../../errors.ts';
 import { loadRun } from '../../runs/load-run.ts';
@@ -31,7 +32,7 @@ const schema = {
 
 /** Raw bytes, with headers that stop browsers from rendering them or guessing their type. */
 export function downloadFile(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/files/*', { schema }, async (request, reply) => {
+  app.get('/api/v1/runs/:runId/files/*', { config: forKeys, schema }, async (request, reply) => {
     const path = request.params['*'];
     const check = checkFilePath(path);
     if (!check.ok) throw invalid(`path: ${check.reason}`);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { postgresDiskShort, storageQuotaUsedUp } from '../../runs/admission-error.ts';
@@ -34,30 +35,34 @@ const schema = {
  */
 export function injectFiles(app: App, deps: ApiDeps): void {
   const url = '/api/v1/runs/:runId/files';
-  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request) => {
-    const files = decodeFiles(request.body.files);
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
-    if (run.endedAt !== null) throw runHasEnded();
-    if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
+  app.post(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    async (request) => {
+      const files = decodeFiles(request.body.files);
+      const run = await loadRun(deps, request.params.runId, projectOf(request));
+      if (run.endedAt !== null) throw runHasEnded();
+      if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
 
-    const { runId, flowId } = run;
-    const target = { flowId, files };
-    if (deps.postgresDisk.isShort()) throw postgresDiskShort();
-    const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
-    if (quota !== null) throw storageQuotaUsedUp(quota);
-    await storeContents(deps, run.projectId, files);
-    await retryWhileIgnoreChanges(deps, target, (classified) =>
-      deps.flowFiles.check(flowId, classified),
-    );
-    const arePending = (await writeNow(deps, run, files)) === 'pending';
-    const { scoped } = await retryWhileIgnoreChanges(deps, target, async (classified) => {
-      const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);
-      return answer.outcome === 'added' ? { ...answer, scoped: classified.files } : answer;
-    });
-    request.log.info({ runId, files: files.length, arePending }, 'files_injected');
-    const modifiedAt = deps.now();
-    return { data: scoped.map((file) => fileView({ ...file, modifiedAt })) };
-  });
+      const { runId, flowId } = run;
+      const target = { flowId, files };
+      if (deps.postgresDisk.isShort()) throw postgresDiskShort();
+      const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
+      if (quota !== null) throw storageQuotaUsedUp(quota);
+      await storeContents(deps, run.projectId, files);
+      await retryWhileIgnoreChanges(deps, target, (classified) =>
+        deps.flowFiles.check(flowId, classified),
+      );
+      const arePending = (await writeNow(deps, run, files)) === 'pending';
+      const { scoped } = await retryWhileIgnoreChanges(deps, target, async (classified) => {
+        const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);
+        return answer.outcome === 'added' ? { ...answer, scoped: classified.files } : answer;
+      });
+      request.log.info({ runId, files: files.length, arePending }, 'files_injected');
+      const modifiedAt = deps.now();
+      return { data: scoped.map((file) => fileView({ ...file, modifiedAt })) };
+    },
+  );
 }
 
 /** A session continues in another sandbox; a plain run has only one. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
@@ -38,7 +39,7 @@ const schema = {
 };
 
 export function listChanges(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/changes', { schema }, async (request, reply) => {
+  app.get('/api/v1/runs/:runId/changes', { config: forKeys, schema }, async (request, reply) => {
     const run = await loadRun(deps, request.params.runId, projectOf(request));
     const { format, prefix, limit, cursor } = request.query;
     if (format === 'patch') {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
@@ -21,7 +22,7 @@ const schema = {
 };
 
 export function listFiles(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/files', { schema }, async (request, reply) => {
+  app.get('/api/v1/runs/:runId/files', { config: forKeys, schema }, async (request, reply) => {
     const run = await loadRun(deps, request.params.runId, projectOf(request));
     const { scope, prefix, cursor } = request.query;
     const after = decodeCursor(cursor);

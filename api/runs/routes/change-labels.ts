@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -19,7 +20,7 @@ const schema = {
 };
 
 export function changeLabels(app: App, deps: ApiDeps): void {
-  app.patch('/api/v1/runs/:runId/labels', { schema }, async (request) => {
+  app.patch('/api/v1/runs/:runId/labels', { config: forKeys, schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
     const changed = await deps.runs.changeLabels(runId, request.body.labels);
     switch (changed.outcome) {

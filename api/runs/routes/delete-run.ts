@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { failpoint } from '../../../core/failpoint.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -21,7 +22,7 @@ const schema = {
 
 /** If two calls are concurrent, one deletes the run, and the other returns 404. */
 export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.delete('/api/v1/runs/:runId', { schema }, async (request) => {
+  app.delete('/api/v1/runs/:runId', { config: forKeys, schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await deps.runs.markDeleted(runId);
     if (run === null) throw notFound('Run');

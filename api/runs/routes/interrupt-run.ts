@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
@@ -25,7 +26,7 @@ const schema = {
  * started.
  */
 export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.post('/api/v1/runs/:runId/interrupt', { schema }, async (request) => {
+  app.post('/api/v1/runs/:runId/interrupt', { config: forKeys, schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     if (found.sessionId !== null) {
       const messageId = await deps.messages.currentMessage(found.runId);

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -19,7 +20,7 @@ const schema = {
   response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 429, 500, 503) },
 };
 
-const config = { answerMaxBytes: limits.page.runsMaxBytes };
+const config = { ...forKeys, answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listRuns(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) =>

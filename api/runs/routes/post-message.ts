@@ -1,4 +1,5 @@
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import { ApiError } from '../../errors.ts';
 import { errors } from '../../schemas/envelope.ts';
 
@@ -7,7 +8,7 @@ export function postMessage(app: App): void {
   app.route({
     method: 'POST',
     url: '/api/v1/runs/:runId/messages',
-    config: { skipsIdCheck: true },
+    config: { ...forKeys, skipsIdCheck: true },
     schema: {
       operationId: 'postMessage',
       summary: 'Retired: use the chat endpoint of a flow',

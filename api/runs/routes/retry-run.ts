@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
@@ -24,30 +25,34 @@ const schema = {
 
 export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
-  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
-    const trigger = parseTrigger(deps, request);
-    const caller = callerOf(request);
-    const run = await loadRun(deps, request.params.runId, caller.key.projectId);
-    if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
-    if (run.endedAt === null) throw invalid('The run has not ended.');
-    if (run.endCause === 'lost_in_restore')
-      throw invalid('The input of this run was lost in a restore. Trigger a new run.');
-    requireSecretsAgain(run, request.body, trigger);
-    const body = retryBody(run, await deps.runs.triggerFields(run.runId), request.body);
-    // The operator's allowed networks may have changed since the original run.
-    if (body.callbackUrl !== undefined)
-      checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
-    const flow = await loadFlow(deps, run.flowId, run.projectId);
-    const input = toAdmissionRequest(deps, {
-      creator: createdByKey(caller, request.id),
-      flow,
-      body,
-      ...trigger,
-    });
-    return startRun(request, reply, {
-      admission: { ...input, retryOf: run.runId },
-      files: trigger.files,
-      waitSeconds: request.query.wait,
-    });
-  });
+  app.post(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    async (request, reply) => {
+      const trigger = parseTrigger(deps, request);
+      const caller = callerOf(request);
+      const run = await loadRun(deps, request.params.runId, caller.key.projectId);
+      if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
+      if (run.endedAt === null) throw invalid('The run has not ended.');
+      if (run.endCause === 'lost_in_restore')
+        throw invalid('The input of this run was lost in a restore. Trigger a new run.');
+      requireSecretsAgain(run, request.body, trigger);
+      const body = retryBody(run, await deps.runs.triggerFields(run.runId), request.body);
+      // The operator's allowed networks may have changed since the original run.
+      if (body.callbackUrl !== undefined)
+        checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
+      const flow = await loadFlow(deps, run.flowId, run.projectId);
+      const input = toAdmissionRequest(deps, {
+        creator: createdByKey(caller, request.id),
+        flow,
+        body,
+        ...trigger,
+      });
+      return startRun(request, reply, {
+        admission: { ...input, retryOf: run.runId },
+        files: trigger.files,
+        waitSeconds: request.query.wait,
+      });
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, projectOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
@@ -28,7 +29,7 @@ const schema = {
 };
 
 export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.post('/api/v1/runs/:runId/stop', { schema }, async (request) => {
+  app.post('/api/v1/runs/:runId/stop', { config: forKeys, schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, projectOf(request));
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
       cause: 'stopped_by_api',

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
 import { flowOf } from '../load-run.ts';
@@ -23,19 +24,23 @@ const schema = {
 
 export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
-  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
-    const { body, query } = request;
-    const { idempotencyKey, config, files } = parseTrigger(deps, request);
-    const caller = callerOf(request);
-    const flow = flowOf(request);
-    const read = body.prompt === undefined ? await deps.flows.find(flow.flowId) : null;
-    const admission = toAdmissionRequest(deps, {
-      creator: createdByKey(caller, request.id),
-      flow: { ...flow, prompt: read?.prompt ?? null },
-      body,
-      config,
-      idempotencyKey,
-    });
-    return startRun(request, reply, { admission, files, waitSeconds: query.wait });
-  });
+  app.post(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    async (request, reply) => {
+      const { body, query } = request;
+      const { idempotencyKey, config, files } = parseTrigger(deps, request);
+      const caller = callerOf(request);
+      const flow = flowOf(request);
+      const read = body.prompt === undefined ? await deps.flows.find(flow.flowId) : null;
+      const admission = toAdmissionRequest(deps, {
+        creator: createdByKey(caller, request.id),
+        flow: { ...flow, prompt: read?.prompt ?? null },
+        body,
+        config,
+        idempotencyKey,
+      });
+      return startRun(request, reply, { admission, files, waitSeconds: query.wait });
+    },
+  );
 }

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { sessionEnded } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
@@ -23,24 +24,28 @@ const schema = {
 /** The answer contains only names: values are never returned. */
 export function changeSessionConfig(app: App, deps: ApiDeps): void {
   const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
-  app.patch(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request) => {
-    const { params, body } = request;
-    const { run } = await loadSession(deps, request, params.sessionId);
-    if (run.endCause !== null) throw sessionEnded();
-    const config = await deps.sessions.changeConfig(run.runId, (known) =>
-      patchSessionConfig(known, body),
-    );
-    if (config === null) throw sessionEnded();
-    request.log.info({ runId: run.runId }, 'session_config_changed');
-    return {
-      data: {
-        sessionId: params.sessionId,
-        effective: run.holdsSlot ? ('next_turn' as const) : ('now' as const),
-        env: Object.keys(config.env),
-        mcpServers: Object.keys(config.mcpServers),
-        disallowedTools: config.disallowedTools,
-        appendSystemPrompt: config.appendSystemPrompt !== null,
-      },
-    };
-  });
+  app.patch(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.mediumBodyMaxBytes },
+    async (request) => {
+      const { params, body } = request;
+      const { run } = await loadSession(deps, request, params.sessionId);
+      if (run.endCause !== null) throw sessionEnded();
+      const config = await deps.sessions.changeConfig(run.runId, (known) =>
+        patchSessionConfig(known, body),
+      );
+      if (config === null) throw sessionEnded();
+      request.log.info({ runId: run.runId }, 'session_config_changed');
+      return {
+        data: {
+          sessionId: params.sessionId,
+          effective: run.holdsSlot ? ('next_turn' as const) : ('now' as const),
+          env: Object.keys(config.env),
+          mcpServers: Object.keys(config.mcpServers),
+          disallowedTools: config.disallowedTools,
+          appendSystemPrompt: config.appendSystemPrompt !== null,
+        },
+      };
+    },
+  );
 }

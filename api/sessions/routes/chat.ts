@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { type App, callerOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient } from '../../http/client-signal.ts';
@@ -45,31 +46,35 @@ export function chat(
 ): void {
   const { workflows, closing } = calls;
   const url = '/api/v1/flows/:flowId/chat';
-  app.post(url, { schema, bodyLimit: limits.http.largeBodyMaxBytes }, async (request, reply) => {
-    const { message: text, stream = true, sessionId } = request.body;
-    const clientMessageId = resolveIdempotencyKey({
-      header: request.headers['idempotency-key'],
-      field: request.body.clientMessageId,
-      at: 'body.clientMessageId',
-    });
-    const files = decodeFiles(request.body.files ?? []);
-    const { log } = request;
-    const target = { request, sessionId, clientMessageId };
-    const run = await resolveSession(deps, workflows, target);
-    const message = { text, clientMessageId, files };
-    const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
+  app.post(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    async (request, reply) => {
+      const { message: text, stream = true, sessionId } = request.body;
+      const clientMessageId = resolveIdempotencyKey({
+        header: request.headers['idempotency-key'],
+        field: request.body.clientMessageId,
+        at: 'body.clientMessageId',
+      });
+      const files = decodeFiles(request.body.files ?? []);
+      const { log } = request;
+      const target = { request, sessionId, clientMessageId };
+      const run = await resolveSession(deps, workflows, target);
+      const message = { text, clientMessageId, files };
+      const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
 
-    const { runId } = run;
-    const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
-    let { position } = sent;
-    if (!stream) {
-      const turn = await waitForTurn(deps, queued, { ...calls, reply });
-      if (turn !== null) return { data: { ...queued, ...turn } };
-      position = await currentPosition(deps, { ...queued, position }, log);
-    }
-    reply.code(202);
-    return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
-  });
+      const { runId } = run;
+      const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
+      let { position } = sent;
+      if (!stream) {
+        const turn = await waitForTurn(deps, queued, { ...calls, reply });
+        if (turn !== null) return { data: { ...queued, ...turn } };
+        position = await currentPosition(deps, { ...queued, position }, log);
+      }
+      reply.code(202);
+      return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
+    },
+  );
 }
 
 interface SessionTarget {

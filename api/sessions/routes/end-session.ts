@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { requestEnd } from '../../runs/request-end.ts';
 import { noQuery } from '../../runs/run-schema.ts';
@@ -18,13 +19,17 @@ const schema = {
 
 /** Safe to repeat. */
 export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.delete('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
-    const { run } = await loadSession(deps, request, request.params.sessionId);
-    await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
-      cause: 'stopped_by_api',
-      graceSeconds: limits.run.stopGraceDefaultSeconds,
-    });
-    const { sessionId } = request.params;
-    return { data: { sessionId, runId: run.runId, ended: true as const } };
-  });
+  app.delete(
+    '/api/v1/flows/:flowId/sessions/:sessionId',
+    { config: forKeys, schema },
+    async (request) => {
+      const { run } = await loadSession(deps, request, request.params.sessionId);
+      await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
+        cause: 'stopped_by_api',
+        graceSeconds: limits.run.stopGraceDefaultSeconds,
+      });
+      const { sessionId } = request.params;
+      return { data: { sessionId, runId: run.runId, ended: true as const } };
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { flowOf } from '../../runs/load-run.ts';
@@ -21,7 +22,7 @@ const schema = {
   },
 };
 
-const config = { answerMaxBytes: limits.page.runsMaxBytes };
+const config = { ...forKeys, answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listSessions(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions', { config, schema }, async (request, reply) => {

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, callerOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { publicPath } from '../../http/public-path.ts';
@@ -31,22 +32,26 @@ const schema = {
 /** For a flow of another project this route answers 404. */
 export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
-  app.post(url, { schema, bodyLimit: limits.http.mediumBodyMaxBytes }, async (request, reply) => {
-    const caller = callerOf(request);
-    const { flow } = caller;
-    if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
-    const { headers, id: requestId, log } = request;
-    const key = headers['idempotency-key'];
-    const keyed =
-      key === undefined ? {} : { sessionId: derivedSessionId('keyed', { ...flow, key }) };
-    const body = { ...keyed, ...request.body };
-    const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
-    const session = await findOrCreateSession(deps, workflows, opening);
-    const { runId, isResumed } = session;
-    if (isResumed) reply.header('session-resumed', 'true');
-    reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
-    return {
-      data: { sessionId: session.sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) },
-    };
-  });
+  app.post(
+    url,
+    { config: forKeys, schema, bodyLimit: limits.http.mediumBodyMaxBytes },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { flow } = caller;
+      if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
+      const { headers, id: requestId, log } = request;
+      const key = headers['idempotency-key'];
+      const keyed =
+        key === undefined ? {} : { sessionId: derivedSessionId('keyed', { ...flow, key }) };
+      const body = { ...keyed, ...request.body };
+      const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
+      const session = await findOrCreateSession(deps, workflows, opening);
+      const { runId, isResumed } = session;
+      if (isResumed) reply.header('session-resumed', 'true');
+      reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
+      return {
+        data: { sessionId: session.sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) },
+      };
+    },
+  );
 }

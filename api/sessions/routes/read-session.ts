@@ -1,4 +1,5 @@
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -15,9 +16,13 @@ const schema = {
 };
 
 export function readSession(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/flows/:flowId/sessions/:sessionId', { schema }, async (request) => {
-    const session = await loadSession(deps, request, request.params.sessionId);
-    const files = await deps.runs.findStoredFiles(session.run.runId);
-    return { data: { ...sessionView(session, deps.publicUrl), files } };
-  });
+  app.get(
+    '/api/v1/flows/:flowId/sessions/:sessionId',
+    { config: forKeys, schema },
+    async (request) => {
+      const session = await loadSession(deps, request, request.params.sessionId);
+      const files = await deps.runs.findStoredFiles(session.run.runId);
+      return { data: { ...sessionView(session, deps.publicUrl), files } };
+    },
+  );
 }

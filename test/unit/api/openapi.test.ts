@@ -93,17 +93,36 @@ describe('the description', () => {
     expect(variable).toContainEqual({ key: 'baseUrl', value: publicUrl });
   });
 
-  test('has every route below /api/v1 that needs a key, and nothing else', async () => {
+  test('has every route that needs a key or an operator, and the sign-in', async () => {
     const { paths } = await read('/api/v1/openapi.json');
     const described = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     );
     const routes = app.routeTable
-      .filter(({ url, config }) => url.startsWith('/api/v1/') && config.isPublic !== true)
+      .filter(({ config }) => config.callers?.includes('anyone') === false)
       .map(({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
       .map((route) => route.replace('*', '{filePath}'))
       .filter((route) => !route.startsWith('HEAD '));
-    expect(described.sort()).toEqual(routes.sort());
+    expect(described.sort()).toEqual([...routes, 'POST /api/sign-in'].sort());
+  });
+
+  test('has operators’ routes in a separate section, with another authentication', async () => {
+    const { paths, tags } = await read('/api/v1/openapi.json');
+    expect(tags.map(({ name }: { name: string }) => name)).toContain('Operators');
+    for (const [path, item] of Object.entries(paths as Record<string, Record<string, Operation>>)) {
+      for (const [method, operation] of Object.entries(item)) {
+        const isForKeys = path.startsWith('/api/v1/');
+        const what = `${method} ${path}`;
+        expect(operation.tags.includes('Operators'), what).toBe(!isForKeys);
+        const schemes = (operation.security ?? [{ apiKey: [] }]).flatMap(Object.keys);
+        const expected =
+          path === '/api/sign-in' ? [] : isForKeys ? ['apiKey'] : ['operatorSession'];
+        expect(
+          schemes.filter((name) => name !== 'keyInQuery'),
+          what,
+        ).toEqual(expected);
+      }
+    }
   });
 
   test('allows additional fields in responses, but not in requests', async () => {
@@ -153,5 +172,6 @@ interface Operation {
   operationId: string;
   summary: string;
   tags: string[];
+  security?: object[];
   responses: object;
 }

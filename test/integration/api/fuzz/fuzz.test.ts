@@ -1,4 +1,4 @@
-// Hostile requests to every described operation, over HTTP, with real dependencies.
+// Hostile requests to every described operation with a key, over HTTP, with real dependencies.
 // `npm run test:fuzz` sends 100 000.
 
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const timeout = 120_000 + total * 20;
 const bare = await buildStubApi('http://127.0.0.1:8080');
 const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
-const operations = operationsOf(document);
+const operations = operationsOf(document).filter(({ path }) => path.startsWith('/api/v1/'));
 
 let fixture: ApiFixture;
 let fuzzData: FuzzData;

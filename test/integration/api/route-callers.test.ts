@@ -1,0 +1,110 @@
+// Every route of the application, called as every kind of caller. What a caller may do is in
+// route-list.ts, so a new route without a line there makes these tests fail.
+
+import { expect, test } from 'vitest';
+import type { CallerKind } from '../../../api/auth/callers.ts';
+import type { RouteEntry } from '../../../api/http/route-table.ts';
+import { publicUrl, type Tenant } from '../../support/api-fixture.ts';
+import { caller } from './call.ts';
+import { cookieOf } from './operators/operator-client.ts';
+import { callRoute, endsLast } from './route-calls.ts';
+import { routesByCaller } from './route-list.ts';
+import { useApi } from './use-api.ts';
+
+const { fixture, api } = useApi();
+const nameOf = ({ method, url }: RouteEntry) => `${method === 'HEAD' ? 'GET' : method} ${url}`;
+
+test('every route declares its callers, and they are the listed ones', () => {
+  const declared = api.app.routeTable.flatMap((route) => {
+    const { callers = [] } = route.config;
+    return callers.length === 0
+      ? [`no caller: ${nameOf(route)}`]
+      : callers.map((kind) => `${kind}: ${nameOf(route)}`);
+  });
+  const listed = Object.entries(routesByCaller).flatMap(([kind, names]) =>
+    names.map((name) => `${kind}: ${name}`),
+  );
+  expect([...new Set(declared)].sort()).toEqual(listed.sort());
+});
+
+type Headers = Record<string, string>;
+
+interface Matrix {
+  name: string;
+  /** The routes that it may call besides those for anyone. */
+  kind: CallerKind;
+  headers: (key: string) => Headers | Promise<Headers>;
+  /** Its writes are refused. */
+  readsOnly?: true;
+}
+
+const matrix: Matrix[] = [
+  { name: 'nobody', kind: 'anyone', headers: () => ({ origin: publicUrl }) },
+  {
+    name: 'an API key',
+    kind: 'key',
+    headers: (key) => ({ authorization: `Bearer ${key}`, origin: publicUrl }),
+  },
+  {
+    name: 'an API key as a cookie',
+    kind: 'anyone',
+    headers: (key) => ({ cookie: `flowrun_operator=${key}`, origin: publicUrl }),
+  },
+  {
+    name: 'an operator',
+    kind: 'operator',
+    headers: async () => ({ cookie: await signIn(), origin: publicUrl }),
+  },
+  {
+    name: 'an operator from elsewhere',
+    kind: 'operator',
+    headers: async () => ({ cookie: await signIn(), origin: 'https://elsewhere.example' }),
+    readsOnly: true,
+  },
+  {
+    name: 'an operator’s session as a key',
+    kind: 'anyone',
+    headers: async () => ({
+      authorization: `Bearer ${(await signIn()).split('=')[1] ?? ''}`,
+      origin: publicUrl,
+    }),
+  },
+];
+
+test.each(matrix)('$name is accepted on exactly the listed routes', async (row) => {
+  const tenant = await fixture.tenant();
+  const ids = { ...tenant, ...(await createResources(tenant)) };
+  const headers = await row.headers(tenant.key);
+  for (const route of endsLast(api.app.routeTable)) {
+    const { status } = await callRoute(caller(api, null), route, { ids, headers });
+    const outcome = status === 401 || status === 403 ? 'refused' : 'accepted';
+    const name = `${route.method} ${route.url}`;
+    expect([name, outcome], String(status)).toEqual([name, expectedFor(row, route)]);
+  }
+});
+
+function expectedFor({ kind, readsOnly }: Matrix, route: RouteEntry): 'accepted' | 'refused' {
+  // The code of its request is unknown.
+  if (route.url === '/api/sign-in') return 'refused';
+  const names: readonly string[] = [...routesByCaller.anyone, ...routesByCaller[kind]];
+  const isRead = route.method === 'GET' || route.method === 'HEAD';
+  return names.includes(nameOf(route)) && (isRead || readsOnly !== true) ? 'accepted' : 'refused';
+}
+
+/** What the path parameters refer to, besides the tenant's flow. */
+async function createResources({ projectId, flowId, key }: Tenant) {
+  const call = caller(api, key);
+  const sessionId = 'session-1';
+  await call(`/api/v1/flows/${flowId}/sessions`, { body: { sessionId } });
+  const run = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
+  const spare = { projectId, name: 'spare', createdBy: 'ana' };
+  const { record } = await fixture.stores.keys.create(spare);
+  const { runId } = run.json.data;
+  return { runId, sessionId, interactionId: 'question-1', keyId: record.keyId };
+}
+
+async function signIn(): Promise<string> {
+  const { code } = await fixture.stores.operators.invite('olga');
+  const headers = { origin: publicUrl };
+  return cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
+}
