@@ -5,8 +5,9 @@
 -- because they were resumed in the backlog slots. Both counts stop at their limit.
 create or replace function has_webhook_backlog(
   run runs, p_undelivered integer, p_common_max integer, p_common_for interval
-) returns boolean language sql stable as $$
-  select run.webhook_state in ('waiting', 'pending') and least(p_undelivered, p_common_max - (
+) returns boolean language plpgsql stable as $$
+begin
+  return run.webhook_state in ('waiting', 'pending') and least(p_undelivered, p_common_max - (
     select count(*) from (
       select from runs used
       where used.webhook_state = 'pending' and used.webhook_uses_common_slots
@@ -20,5 +21,6 @@ create or replace function has_webhook_backlog(
         and other.id <> run.id
       limit p_undelivered
     ) counted
-  )
+  );
+end
 $$;

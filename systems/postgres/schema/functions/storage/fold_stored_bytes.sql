@@ -1,6 +1,9 @@
 -- Adds changes to the sums, and returns how many. Several calls at once add different changes.
 create or replace function fold_stored_bytes(p_max integer)
-returns integer language sql volatile as $$
+returns integer language plpgsql volatile as $$
+declare
+  changes integer;
+begin
   with folded as (
     delete from stored_bytes_changes where ctid = any(array(
       select ctid from stored_bytes_changes limit p_max for update skip locked
@@ -12,5 +15,7 @@ returns integer language sql volatile as $$
     select project_id, kind, sum(bytes) from folded group by project_id, kind order by 1, 2
     on conflict (project_id, kind) do update set bytes = s.bytes + excluded.bytes
   )
-  select count(*)::integer from folded
+  select count(*) into changes from folded;
+  return changes;
+end
 $$;
