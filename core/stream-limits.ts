@@ -30,6 +30,8 @@ export const streamLimits = {
     itemBytes: 256,
     /** Frames read from a growing log at a time, once for all readers. */
     pageFrames: 500,
+    /** A stored frame is published within this time, or its publication is lost. */
+    publicationMs: secondMs / 2,
   },
   stream: {
     pingMs: 15 * secondMs,

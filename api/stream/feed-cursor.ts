@@ -11,8 +11,10 @@ import { sseDelta, sseFrame } from './sse-writer.ts';
 export interface FeedCursor {
   /** The last frame that has been read. */
   seq: () => number;
-  /** Records that the log reaches at least this frame. */
+  /** Records that the log reaches at least this frame, according to a publication. */
   noteHighWatermark: (seq: number) => void;
+  /** Records where the log ended in Postgres when it was last read. */
+  noteStored: (seq: number) => void;
   /** Appends the entries that continue the log; true if nothing more is known to exist. */
   tryAppend: (entries: StreamEntry[]) => boolean;
   /** Reads one page; true if there may be more. */
@@ -30,6 +32,7 @@ export function createFeedCursor(
 ): FeedCursor {
   const position: StreamPosition = { seq: run.lastSeq, n: 0 };
   let highWatermark = run.lastSeq;
+  const stored = createStoredMark(run);
 
   const noteHighWatermark = (seq: number): void => {
     highWatermark = Math.max(highWatermark, seq);
@@ -57,15 +60,17 @@ export function createFeedCursor(
   }
 
   async function readFromRedis(): Promise<boolean> {
-    const entries =
-      (await deps.frameStream.read(run.runId, position, limits.feed.pageFrames)) ?? [];
-    return entries.every(append) && entries.length === limits.feed.pageFrames;
+    const entries = await deps.frameStream.read(run.runId, position, limits.feed.pageFrames);
+    if (entries !== null) return entries.every(append) && entries.length === limits.feed.pageFrames;
+    noteHighWatermark(stored.lastSeq());
+    return false;
   }
 
   /** An empty page below the high watermark: the log was pruned, or the watermark was wrong. */
   async function readFromPostgres(): Promise<boolean> {
     if (position.seq >= highWatermark) return false;
-    const page = await readLog(deps, run.runId, { afterSeq: position.seq });
+    const maxFrames = Math.min(limits.replay.pageFrames, highWatermark - position.seq);
+    const page = await readLog(deps, run.runId, { afterSeq: position.seq, maxFrames });
     page.forEach(pushFrame);
     if (page.length === 0) highWatermark = position.seq;
     return page.length > 0;
@@ -74,12 +79,44 @@ export function createFeedCursor(
   return {
     seq: () => position.seq,
     noteHighWatermark,
+    noteStored: (seq) => noteHighWatermark(stored.note(seq)),
     tryAppend(entries) {
       const isAppended = (entry: StreamEntry): boolean =>
         isKnown(entry, position) || (follows(entry, position) && append(entry));
       return entries.every(isAppended) && position.seq >= highWatermark;
     },
     readMore: async () => (await readFromRedis()) || (await readFromPostgres()),
+  };
+}
+
+interface StoredMark {
+  /** Where the log ended in Postgres when it was last read. */
+  lastSeq: () => number;
+  /** Returns the last frame that may be read from Postgres. */
+  note: (seq: number) => number;
+}
+
+/**
+ * A frame is published after its commit, together with the deltas before it, which Postgres lacks.
+ * So of a run with deltas, a stored frame that is not in Redis is read from Postgres only after a
+ * time in which it would have been published.
+ */
+function createStoredMark({ lastSeq, partialMessages }: Run): StoredMark {
+  let stored = lastSeq;
+  let awaited = { seq: lastSeq, since: performance.now() };
+  let readableSeq = lastSeq;
+  return {
+    lastSeq: () => stored,
+    note(seq) {
+      stored = Math.max(stored, seq);
+      if (!partialMessages) return stored;
+      const now = performance.now();
+      if (now - awaited.since >= limits.feed.publicationMs) {
+        readableSeq = awaited.seq;
+        awaited = { seq: stored, since: now };
+      }
+      return readableSeq;
+    },
   };
 }
 

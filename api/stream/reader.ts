@@ -40,7 +40,10 @@ export interface Reader {
   /** The next event follows this position. */
   position: StreamPosition;
   lastSent: { status: string | null; tree: string | null };
-  /** A write outside the phases that the next one has to wait for. */
+  /**
+   * A write outside the phases that the next one has to wait for. A reader that takes none of it is
+   * disconnected (`limits.stream.stallMs`) before its next ping, so there is one at a time.
+   */
   pendingWrite: Promise<boolean> | null;
   isPingDue: boolean;
   /** Nothing else is written meanwhile, so pings are written when they are due. */

@@ -52,7 +52,7 @@ export function createRunFeed(deps: FeedDeps, run: Run, memory: RingMemory): Run
     },
     async step() {
       await state.refresh();
-      cursor.noteHighWatermark(state.now().lastSeq);
+      cursor.noteStored(state.now().lastSeq);
       await tree.refresh(isAsleep());
       const entries = pending.take();
       if (entries === null || !cursor.tryAppend(entries)) {

@@ -109,8 +109,11 @@ test('a stream after the end has the log and `already_ended`', async () => {
   expect(again.names()).toEqual(['status', 'finished']);
 });
 
-test('loses nothing when Redis is flushed, or without notifications', async () => {
-  const log = await newRun();
+test.each([
+  ['a run', {}],
+  ['a run with deltas', { partialMessages: true }],
+])('%s loses nothing when Redis is flushed, or without notifications', async (_what, body) => {
+  const log = await newRun(body);
   const client = await watch(log);
   const batch = (from: number): Frame[] => [output(`line ${from}\n`), assistant(`line ${from}`)];
   await log.write(batch(1));

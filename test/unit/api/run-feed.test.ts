@@ -3,18 +3,17 @@
 
 import { expect, test } from 'vitest';
 import { createRingMemory } from '../../../api/stream/ring-memory.ts';
-import { createRunFeed } from '../../../api/stream/run-feed.ts';
+import { createRunFeed, stateOf } from '../../../api/stream/run-feed.ts';
+import type { StoredFrame } from '../../../core/frames/frame.ts';
 import type { StreamEntry, StreamPosition } from '../../../systems/redis/frame-entry.ts';
 import type { Notification } from '../../../systems/redis/subscriber.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
-const frame = (seq: number): StreamEntry => {
+const storedFrame = (seq: number): StoredFrame => {
   const at = new Date(0);
-  return {
-    kind: 'frame',
-    frame: { seq, at, event: 'output', channel: 'output', data: `"${seq}"` },
-  };
+  return { seq, at, event: 'output', channel: 'output', data: `"${seq}"` };
 };
+const frame = (seq: number): StreamEntry => ({ kind: 'frame', frame: storedFrame(seq) });
 const delta = (seq: number, n: number): StreamEntry => {
   return { kind: 'delta', delta: { seq, n, data: `"${seq}-${n}"` } };
 };
@@ -31,6 +30,7 @@ const isAfter = (entry: StreamEntry, { seq, n }: StreamPosition): boolean => {
  * A feed that is up to date, a Redis with the entries `stored`, and the reads that the feed makes.
  */
 async function openFeed(stored: StreamEntry[] = []) {
+  const log: StoredFrame[] = [];
   const reads: StreamPosition[] = [];
   let onNotification: (notification: Notification) => void = () => {};
   const frameStream = {
@@ -45,7 +45,12 @@ async function openFeed(stored: StreamEntry[] = []) {
     },
   };
   const run = admittedRun({ partialMessages: true });
-  const deps = { frameStream, frames: { read: async () => [], progress: async () => null } };
+  const frames = {
+    read: async (_runId: string, { afterSeq }: { afterSeq: number }) =>
+      log.filter(({ seq }) => seq > afterSeq),
+    progress: async () => ({ ...stateOf(run), lastSeq: log.at(-1)?.seq ?? 0 }),
+  };
+  const deps = { frameStream, frames };
   const feed = createRunFeed(deps as never, run, createRingMemory()); // no other member is used
   await feed.ready;
   const received = (): string[] => {
@@ -65,6 +70,7 @@ async function openFeed(stored: StreamEntry[] = []) {
     received,
     notify,
     stored,
+    log,
     reads,
     onNotification: (notification: Notification) => onNotification(notification),
   };
@@ -119,4 +125,15 @@ test('reads the log after a state change and after a resync', async () => {
     await notify([frame(2)]);
     expect(received(), kind).toEqual(['1', '1-1', '2']);
   }
+});
+
+test('waits for the deltas of a frame that is stored and not published yet', async () => {
+  const { received, notify, log, onNotification } = await openFeed();
+  await notify([frame(1), delta(1, 1)]);
+  log.push(storedFrame(1), storedFrame(2));
+  onNotification({ kind: 'state' });
+  await notify([]);
+  expect(received()).toEqual(['1', '1-1']);
+  await notify([delta(1, 2), frame(2)]);
+  expect(received()).toEqual(['1', '1-1', '1-2', '2']);
 });
