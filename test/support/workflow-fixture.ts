@@ -186,8 +186,9 @@ function dispatchByRun({ fakes, client }: Site) {
         if (!fake) throw new Error(`no activities for run ${runId}`);
         const timer = setInterval(heartbeat, 1_000);
         try {
+          const result = await Promise.race([fake[name](input), Context.current().cancelled]);
           if (name === 'cancelWorkflow') await cancelExecution(client);
-          return await Promise.race([fake[name](input), Context.current().cancelled]);
+          return result;
         } finally {
           clearInterval(timer);
         }

@@ -102,7 +102,11 @@ function runActivityOptions(
       summary: 'start a scheduled run',
       scheduleToCloseTimeout: 10 * minute,
     },
-    cancelWorkflow: { ...shortActivity, summary: 'close the workflow as cancelled' },
+    cancelWorkflow: {
+      ...shortActivity,
+      summary: 'close the workflow as cancelled',
+      scheduleToCloseTimeout: 1 * minute,
+    },
   };
 }
 

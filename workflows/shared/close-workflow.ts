@@ -16,7 +16,11 @@ interface Closing {
   activities: Pick<RunActivities, 'cancelWorkflow'>;
 }
 
-/** Returns if the run completed. Otherwise throws, so that the workflow is cancelled or failed. */
+/**
+ * Returns if the run completed. Otherwise throws, so that the workflow is cancelled or failed. A
+ * workflow that cannot be cancelled fails with the end cause, so that it does not look like an
+ * error.
+ */
 export async function closeWorkflow(
   end: RunEnd,
   { runId, activities }: Closing,
@@ -25,26 +29,31 @@ export async function closeWorkflow(
   switch (closeStatusOf(cause)) {
     case 'completed':
       return { cause };
-    case 'cancelled':
-      await ensureCancelRequested(() =>
-        activities.cancelWorkflow({ runId, workflowId: workflowInfo().workflowId }),
-      );
-      throw new CancelledFailure(cause);
+    case 'cancelled': {
+      const { workflowId } = workflowInfo();
+      const request = () => activities.cancelWorkflow({ runId, workflowId });
+      if (await ensureCancelRequested(request)) throw new CancelledFailure(cause);
+      throw runFailure(end);
+    }
     case 'failed':
-      throw ApplicationFailure.create({
-        type: cause,
-        message: runFailureMessage(end),
-        nonRetryable: true,
-        category: 'BENIGN', // not counted; worker/temporal/runtime.ts lowers its log level
-      });
+      throw runFailure(end);
   }
 }
 
 /** Temporal closes a workflow as cancelled only if a cancellation was requested. */
-async function ensureCancelRequested(request: () => Promise<void>): Promise<void> {
-  if (CancellationScope.current().consideredCancelled) return;
-  await CancellationScope.nonCancellable(request);
+async function ensureCancelRequested(request: () => Promise<void>): Promise<boolean> {
+  const scope = CancellationScope.current();
+  if (!scope.consideredCancelled) await CancellationScope.nonCancellable(request).catch(() => {});
+  return scope.consideredCancelled;
 }
+
+const runFailure = (end: RunEnd): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: end.cause,
+    message: runFailureMessage(end),
+    nonRetryable: true,
+    category: 'BENIGN', // not counted; worker/temporal/runtime.ts lowers its log level
+  });
 
 /** The recorded cause, with the details of the outcome if the outcome has that cause. */
 export const recordedEnd = (outcome: RunEnd, cause: EndCause): RunEnd =>

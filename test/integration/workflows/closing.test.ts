@@ -79,14 +79,31 @@ describe('the workflow of a run', () => {
     let requests = 0;
     const run = fakeRun({
       ...endingAs('stopped_by_api').activities,
-      cancelWorkflow: async () => {
+      cancelWorkflow: async ({ workflowId }) => {
         requests += 1;
+        await fixture.client.workflow.getHandle(workflowId).cancel();
         if (requests === 1) throw ApplicationFailure.retryable('the answer is lost');
       },
     });
     const handle = await fixture.startRun(run.activities);
     expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'stopped_by_api' });
     expect(requests).toBe(2);
+  });
+
+  it('fails with the cause of its end if it cannot be cancelled within a minute', async () => {
+    const run = fakeRun({
+      ...endingAs('stopped_by_api').activities,
+      cancelWorkflow: () => Promise.reject(ApplicationFailure.nonRetryable('no permission')),
+    });
+    const handle = await fixture.startRun(run.activities);
+    expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'stopped_by_api' });
+    expect(await failureOf(handle)).toMatchObject({
+      ...{ type: 'stopped_by_api', message: 'the run ended: stopped_by_api', category: 'BENIGN' },
+    });
+    const { events } = await handle.fetchHistory();
+    const scheduled = events?.map((event) => event.activityTaskScheduledEventAttributes);
+    const request = scheduled?.find((one) => one?.activityType?.name === 'cancelWorkflow');
+    expect(request?.scheduleToCloseTimeout?.seconds?.toString()).toBe('60');
   });
 
   it.each([
