@@ -8,7 +8,11 @@ import { canOpenSecrets } from '../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { readConnectionUse } from '../systems/postgres/client/connection-use.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
-import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
+import {
+  clockAheadOfPostgres,
+  mayCreateTemporaryTables,
+  postgresVersion,
+} from '../systems/postgres/client/probe.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import {
@@ -87,6 +91,7 @@ function onPostgres(pool: Pool, { encryptionKey, instance }: DoctorConfig) {
       schema: () => schemaState(pool),
       clockAheadMs: () => clockAheadOfPostgres(pool),
       connectionUse: () => readConnectionUse(pool, instance),
+      mayCreateTemporaryTables: () => mayCreateTemporaryTables(pool),
       opensSecrets: () => canOpenSecrets(pool, sealer),
     },
     hosts: createHostStore(pool),

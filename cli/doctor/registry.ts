@@ -4,7 +4,13 @@ import { containersCheck } from './checks/containers.ts';
 import { diskSpeedCheck } from './checks/disk-speed.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
 import { hostsCheck } from './checks/hosts.ts';
-import { clockCheck, encryptionKeyCheck, postgresCheck, schemaCheck } from './checks/postgres.ts';
+import {
+  clockCheck,
+  encryptionKeyCheck,
+  postgresCheck,
+  schemaCheck,
+  temporaryTablesCheck,
+} from './checks/postgres.ts';
 import { redisCheck, redisMemoryCheck } from './checks/redis.ts';
 import { retentionCheck } from './checks/retention.ts';
 import { storageCheck } from './checks/storage.ts';
@@ -20,6 +26,7 @@ export const checks: Check[] = [
   apiCheck,
   postgresCheck,
   schemaCheck,
+  temporaryTablesCheck,
   encryptionKeyCheck,
   clockCheck,
   postgresDiskCheck,

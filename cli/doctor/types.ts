@@ -93,6 +93,7 @@ export interface DoctorContext {
     schema(): Promise<SchemaState>;
     clockAheadMs(): Promise<number>;
     connectionUse(): Promise<ConnectionUse>;
+    mayCreateTemporaryTables(): Promise<boolean>;
     /** Null if nothing has been encrypted yet. */
     opensSecrets(): Promise<boolean | null>;
   };

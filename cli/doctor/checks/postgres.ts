@@ -48,6 +48,25 @@ function lacking(missing: string[]): string {
   return `The schema lacks ${missing.slice(0, namedMost).join(', ')}${more}.`;
 }
 
+export const temporaryTablesCheck: Check = {
+  name: 'temporary tables',
+  needs: ['postgres'],
+  onError: {
+    code: 'temporary_tables_unknown',
+    message: 'The rights of the user of DATABASE_URL cannot be read',
+    advice: 'Check the log of Postgres.',
+  },
+  async run(context) {
+    if (await context.postgres.mayCreateTemporaryTables()) return checked(['permitted']);
+    return checked([], {
+      code: 'temporary_tables_denied',
+      message: `The user of DATABASE_URL may not create temporary tables, so no file over ${limits.blob.chunkBytes / 1024 ** 2} MiB can be stored.`,
+      advice:
+        'Run `grant temporary on database <database> to <user>` as the owner of the database.',
+    });
+  },
+};
+
 export const encryptionKeyCheck: Check = {
   name: 'encryption key',
   needs: ['schema'],

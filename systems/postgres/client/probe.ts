@@ -8,6 +8,13 @@ export async function postgresVersion(db: Db): Promise<string> {
   return rows[0]?.version.split(' ')[0] ?? '';
 }
 
+/** Large files are staged in temporary tables; see put-blob.ts. */
+export async function mayCreateTemporaryTables(db: Db): Promise<boolean> {
+  const text = `select has_database_privilege(current_database(), 'temporary') as allowed`;
+  const { rows } = await db.query<{ allowed: boolean }>(text);
+  return rows[0]?.allowed === true;
+}
+
 /** How far this process's clock is ahead of the database's. */
 export async function clockAheadOfPostgres(db: Db): Promise<number> {
   const atMs = Date.now();

@@ -116,7 +116,8 @@ async function putLarge(
 
 /**
  * On one connection, whose statements may take as long as the default of `SNAPSHOT_TIMEOUT_MS`: the
- * removal of the same blob, which `publishStaged` waits for, may take long. A connection that fails
+ * removal of the same blob, which `publishStaged` waits for, may take long. The statements are no
+ * transaction, so the timeouts are those of the connection, and are reset. A connection that fails
  * is closed, and its staged chunks are deleted with it.
  */
 async function withStaging(pool: Pool, work: (db: Db) => Promise<void>): Promise<void> {

@@ -57,6 +57,23 @@ test('reports missing permissions in the database', async () => {
   await pool.query(`drop role ${role}`);
 });
 
+test('reports that large files cannot be stored without temporary tables', async () => {
+  const { pool, url } = fixture.database;
+  const role = `uploader_${randomBytes(4).toString('hex')}`;
+  await pool.query(`create role ${role} login password 'x'`);
+  const theirs = new URL(url);
+  Object.assign(theirs, { username: role, password: 'x' });
+  const doctor = doctorWith({ ...env, DATABASE_URL: theirs.href });
+  const name = new URL(url).pathname.slice(1);
+  expect((await doctor()).of('temporary tables').facts).toEqual(['permitted']);
+  await pool.query(`revoke temporary on database "${name}" from public`);
+  expect((await doctor()).about('temporary_tables_denied')).toMatch(
+    /no file over 1 MiB can be stored.*grant temporary on database/,
+  );
+  await pool.query(`grant temporary on database "${name}" to public`);
+  await pool.query(`drop role ${role}`);
+});
+
 test('reports missing search attributes, and registers them only while a worker runs', async () => {
   const temporal = await startOwnTemporal();
   const doctor = doctorWith({ ...env, TEMPORAL_ADDRESS: temporal.address });
