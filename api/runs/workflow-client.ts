@@ -99,35 +99,38 @@ function createCalls({
   workflowCallsMax,
 }: Pick<ClientDeps, 'logger' | 'workflowCallsMax'>) {
   const inFlightMax = workflowCallsMax ?? limits.workflow.inFlightMax;
-  const background = new Set<Promise<void>>();
-  const awaited = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
+  let inBackground = 0;
 
-  function make(
-    inFlight: Set<Promise<void>>,
-    call: () => Promise<unknown>,
-    { event, context }: FailureLog,
-  ): Promise<void> {
-    const made = call().then(
-      () => undefined,
-      (err: unknown) => logger.warn({ err, ...context }, event),
-    );
+  async function attempt(call: () => Promise<unknown>, onFailure: FailureLog): Promise<void> {
+    try {
+      await call();
+    } catch (err) {
+      logger.warn({ err, ...onFailure.context }, onFailure.event);
+    }
+  }
+
+  function make(call: () => Promise<unknown>, onFailure: FailureLog): Promise<void> {
+    const made = attempt(call, onFailure).finally(() => inFlight.delete(made));
     inFlight.add(made);
-    void made.finally(() => inFlight.delete(made));
     return made;
   }
 
   return {
     /** Beyond the limit, the call is left to the reconciler. */
     background(call: () => Promise<unknown>, onFailure: FailureLog): void {
-      if (background.size < inFlightMax) void make(background, call, onFailure);
-      else logger.warn({ ...onFailure.context, inFlightMax }, onFailure.event);
+      if (inBackground >= inFlightMax)
+        return logger.warn({ ...onFailure.context, inFlightMax }, onFailure.event);
+      inBackground += 1;
+      void make(call, onFailure).finally(() => {
+        inBackground -= 1;
+      });
     },
     async awaited(call: () => Promise<unknown>, onFailure: FailureLog): Promise<void> {
-      await settlesWithin(limits.workflow.signalWaitMs, make(awaited, call, onFailure));
+      await settlesWithin(limits.workflow.signalWaitMs, make(call, onFailure));
     },
     async drain(): Promise<void> {
-      const inFlight = Promise.all([...background, ...awaited]);
-      await settlesWithin(limits.workflow.drainMs, inFlight);
+      await settlesWithin(limits.workflow.drainMs, Promise.all(inFlight));
     },
   };
 }

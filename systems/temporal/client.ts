@@ -4,11 +4,7 @@ import type { SearchAttributeName } from '../../core/temporal/search-attribute-n
 import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
 import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
-import type {
-  HostLostPayload,
-  InterruptPayload,
-  StopSignalPayload,
-} from '../../workflows/shared/signals.ts';
+import type { HostLostPayload, InterruptPayload } from '../../workflows/shared/signals.ts';
 import { type ClosedWorkflowsPage, closedWorkflows } from './closed-workflows.ts';
 import { connectTemporal, type TemporalAddress } from './connect.ts';
 import { hasFinished } from './has-finished.ts';
@@ -34,7 +30,6 @@ export interface TemporalOptions extends TemporalAddress {
 export type WorkflowState = 'running' | 'closed' | 'missing';
 
 export interface Temporal extends RunStarter {
-  signalStop(workflowId: string, stop: StopSignalPayload): Promise<'signalled' | 'gone'>;
   /** Ends the turn of the message. */
   signalInterrupt(workflowId: string, turn: { messageId: string }): Promise<'signalled' | 'gone'>;
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
@@ -100,8 +95,6 @@ export function createTemporal(options: TemporalOptions): Temporal {
     removeSchedule: (flowId) => withDeadline(() => removeSchedule({ client, instance }, flowId)),
     ensureSearchAttributes: () =>
       withDeadline(() => ensureSearchAttributes({ operator, namespace })),
-    signalStop: (workflowId, stop) =>
-      signal((workflow) => workflow.signal<[StopSignalPayload]>('stop', stop), workflowId),
     signalInterrupt: (workflowId, turn) =>
       signal((workflow) => workflow.signal<[InterruptPayload]>('interrupt', turn), workflowId),
     signalSleep: (workflowId) => signal((workflow) => workflow.signal('sleep'), workflowId),

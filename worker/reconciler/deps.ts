@@ -33,7 +33,7 @@ export interface ReconcilerDeps {
     | 'wasVerified'
     | 'startRun'
     | 'signalMessage'
-    | 'signalStop'
+    | 'stopRun'
     | 'signalSleep'
     | 'signalHostLost'
     | 'describe'

@@ -95,7 +95,12 @@ test('stop answers 200 while Temporal is unreachable, or without the workflow', 
   const { runId, path } = await newRun();
   const away = await fixture.start({ stopRun: () => Promise.reject(new Error('away')) });
   const hanging = await fixture.start({ stopRun: () => new Promise(() => {}) });
-  for (const process of [away, hanging]) {
+  const broken = await fixture.start({
+    stopRun: () => {
+      throw new Error('broken');
+    },
+  });
+  for (const process of [away, hanging, broken]) {
     const answer = await caller(process, tenant.key)(`${path}/stop`, { body: {} });
     expect([answer.status, answer.json.data.stopping]).toEqual([200, true]);
   }

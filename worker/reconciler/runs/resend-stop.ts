@@ -20,7 +20,7 @@ export function createStopResender(deps: ReconcilerDeps): () => Promise<void> {
   );
 
   async function resend(run: RunOutline): Promise<void> {
-    const outcome = await deps.temporal.signalStop(run.workflowId, { graceMs });
+    const outcome = await deps.temporal.stopRun(run, { graceMs });
     if (outcome === 'gone' && (await deps.temporal.describe(run.workflowId)) !== 'running')
       await forceEndRun(deps, run, unfinished);
     sentAt.set(run.runId, deps.now().getTime());

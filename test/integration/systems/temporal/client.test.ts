@@ -40,10 +40,10 @@ describe('the workflow of a run', () => {
     const fake = fakeRun();
     const run = newRun(fake);
     await temporal.startRun(run);
-    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('signalled');
+    const recorded = { ...run, workflowStartedAt: new Date() };
+    expect(await temporal.stopRun(recorded, { graceMs: 0 })).toBe('signalled');
     await failureOf(fixture.client.workflow.getHandle(run.workflowId));
-    expect(await temporal.signalStop(run.workflowId, { graceMs: 0 })).toBe('gone');
-    expect(await temporal.signalStop(`run/${randomUUID()}`, { graceMs: 0 })).toBe('gone');
+    expect(await temporal.stopRun(recorded, { graceMs: 0 })).toBe('gone');
     expect(await temporal.describe(`run/${randomUUID()}`)).toBe('missing');
     expect(await temporal.hasFinished(run.workflowId)).toBe(true);
     expect(await temporal.hasFinished(`run/${randomUUID()}`)).toBe(false);

@@ -64,7 +64,7 @@ export function createReconcilerFixture(database: TestDatabase) {
       calls.push(`message ${run.runId}`);
       return 'signalled';
     },
-    signalStop: async (workflowId) => {
+    stopRun: async ({ workflowId }) => {
       calls.push(`signal ${workflowId}`);
       return workflows.get(workflowId) === 'running' ? 'signalled' : 'gone';
     },

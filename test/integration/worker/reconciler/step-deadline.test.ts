@@ -42,7 +42,7 @@ function slowTemporal(): { leastMarginMs(): number } {
   Object.assign(temporal, {
     check: slow(temporal.check),
     verifyIdentity: slow(temporal.verifyIdentity),
-    signalStop: slow(temporal.signalStop),
+    stopRun: slow(temporal.stopRun),
     describe: slow(temporal.describe),
     closedAt: slow(temporal.closedAt),
     hasFinished: slow(temporal.hasFinished),

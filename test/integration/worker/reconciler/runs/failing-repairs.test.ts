@@ -75,10 +75,10 @@ describe('failures at every pass', () => {
   it('of stop signals do not delay another stop', async () => {
     const { good } = await sessionsToRepair(stopped);
     fixture.deps.thresholds.stuckMs = 7_200_000;
-    const { signalStop } = fixture.deps.temporal;
-    fixture.deps.temporal.signalStop = async (workflowId, order) => {
-      if (workflowId !== good.workflowId) throw new Error('refused');
-      return signalStop(workflowId, order);
+    const { stopRun } = fixture.deps.temporal;
+    fixture.deps.temporal.stopRun = async (run, order) => {
+      if (run.workflowId !== good.workflowId) throw new Error('refused');
+      return stopRun(run, order);
     };
     await fourPasses();
     expect(fixture.calls).toEqual([`signal ${good.workflowId}`]);

@@ -125,7 +125,7 @@ it('a stop whose signal reaches no workflow ends no run that Temporal still desc
   const [run] = await activeRuns(1, { missing: 0 });
   if (run === undefined) throw new Error('no run');
   await fixture.runs.recordCause({ runId: run.runId, cause: 'stopped_by_api', detail: null });
-  fixture.deps.temporal.signalStop = async () => 'gone';
+  fixture.deps.temporal.stopRun = async () => 'gone';
   await fixture.reconciler.pass();
   expect(await ended()).toBe(0);
 });
