@@ -1,11 +1,5 @@
 import type { Flow, NetworkPolicy } from '../../../core/flows/flow.ts';
 
-export const flowColumns = `
-  id, project_id, name, description, prompt, instructions, model, allowed_models, disallowed_tools,
-  mcp_server_names, env_names, image, memory_bytes, cpus, network_policy, allowed_hosts,
-  timeout_seconds, max_turns, max_budget_usd, runner, schedule_cron, schedule_timezone,
-  storage_bytes, version, created_at, updated_at`;
-
 export interface FlowRow {
   id: string;
   project_id: string;
@@ -34,6 +28,43 @@ export interface FlowRow {
   created_at: Date;
   updated_at: Date;
 }
+
+const columns: readonly (keyof FlowRow)[] = [
+  'id',
+  'project_id',
+  'name',
+  'description',
+  'prompt',
+  'instructions',
+  'model',
+  'allowed_models',
+  'disallowed_tools',
+  'mcp_server_names',
+  'env_names',
+  'image',
+  'memory_bytes',
+  'cpus',
+  'network_policy',
+  'allowed_hosts',
+  'timeout_seconds',
+  'max_turns',
+  'max_budget_usd',
+  'runner',
+  'schedule_cron',
+  'schedule_timezone',
+  'storage_bytes',
+  'version',
+  'created_at',
+  'updated_at',
+];
+
+export const flowColumns = columns.join(', ');
+
+/** Columns of `flows f` in a join, named with a prefix: all of them, or the given ones. */
+export const joinedFlowColumns = (
+  prefix: string,
+  names: readonly (keyof FlowRow)[] = columns,
+): string => names.map((name) => `f.${name} as "${prefix}${name}"`).join(', ');
 
 export function toFlow(row: FlowRow): Flow {
   return {

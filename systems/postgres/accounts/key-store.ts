@@ -3,6 +3,7 @@ import type { FlowOutline } from '../../../core/flows/flow.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
+import { type FlowRow, joinedFlowColumns } from './flow-row.ts';
 
 export interface KeyRecord {
   keyId: string;
@@ -105,15 +106,19 @@ async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 
-interface FlowOutlineRow {
-  flow_id: string | null;
-  flow_project_id: string;
-  flow_model: string | null;
-  flow_mcp_server_names: string[];
-  flow_timeout_seconds: number | null;
-  flow_max_turns: number | null;
-  flow_max_budget_usd: number | null;
-}
+const outlineColumns = [
+  'id',
+  'project_id',
+  'model',
+  'mcp_server_names',
+  'timeout_seconds',
+  'max_turns',
+  'max_budget_usd',
+] as const;
+
+type FlowOutlineRow = {
+  [Name in (typeof outlineColumns)[number] as `flow_${Name}`]: FlowRow[Name];
+};
 
 async function findWithFlow(
   db: Db,
@@ -121,17 +126,19 @@ async function findWithFlow(
   flowId: string,
 ): Promise<{ key: KeyRecord; flow: FlowOutline | null } | null> {
   const text = `
-    select k.*, f.id as flow_id, f.project_id as flow_project_id, f.model as flow_model,
-           f.mcp_server_names as flow_mcp_server_names, f.timeout_seconds as flow_timeout_seconds,
-           f.max_turns as flow_max_turns, f.max_budget_usd as flow_max_budget_usd
+    select k.*, ${joinedFlowColumns('flow_', outlineColumns)}
     from (select ${columns} from api_keys where key_hash = $1) k left join flows f on f.id = $2`;
   const values = [hashOfToken(key), flowId];
   const name = 'find_key_with_flow';
-  const { rows } = await db.query<KeyRow & FlowOutlineRow>({ name, text, values });
+  const { rows } = await db.query<KeyRow & (FlowOutlineRow | { flow_id: null })>({
+    name,
+    text,
+    values,
+  });
   return rows[0] ? { key: toKeyRecord(rows[0]), flow: toFlowOutline(rows[0]) } : null;
 }
 
-function toFlowOutline(row: FlowOutlineRow): FlowOutline | null {
+function toFlowOutline(row: FlowOutlineRow | { flow_id: null }): FlowOutline | null {
   if (row.flow_id === null) return null;
   return {
     flowId: row.flow_id,

@@ -2,7 +2,7 @@ import type { Flow, FlowSecrets } from '../../../core/flows/flow.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { SessionPlan } from '../../../core/sessions/session.ts';
-import { type FlowRow, flowColumns, toFlow } from '../accounts/flow-row.ts';
+import { type FlowRow, joinedFlowColumns, toFlow } from '../accounts/flow-row.ts';
 import { openFlowSecrets } from '../accounts/flow-store.ts';
 import type { Db } from '../client/pool.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
@@ -35,13 +35,9 @@ interface PlanRow extends RunRow {
 }
 
 const flowPrefix = 'flow.';
-const prefixedFlowColumns = flowColumns
-  .split(',')
-  .map((column) => `f.${column.trim()} as "${flowPrefix}${column.trim()}"`)
-  .join(', ');
 
 const planStatement = `
-  select ${runColumns}, l.last_seq, r.output_schema, ${prefixedFlowColumns}, f.secrets_sealed,
+  select ${runColumns}, l.last_seq, r.output_schema, ${joinedFlowColumns(flowPrefix)}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
     s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn
   from runs r
