@@ -1,7 +1,6 @@
 import type { InitialResources } from '../config/initial-resources-config.ts';
 import type { Stores } from './deps.ts';
 import { CliError } from './format-error.ts';
-import { listFlows } from './list-flows.ts';
 import type { Validators } from './validators.ts';
 
 const createdBy = 'settings';
@@ -25,7 +24,7 @@ export async function createInitialResources(
   const created: string[] = [];
   if ((await stores.projects.create(project)) !== null)
     created.push(`Created the project ${projectId}.`);
-  if (fields !== null && !(await hasFlow(stores.flows, projectId, fields.name))) {
+  if (fields !== null && !(await stores.flows.existsByName(projectId, fields.name))) {
     const { flowId } = await stores.flows.create({ ...fields, projectId });
     created.push(`Created the flow ${fields.name}: ${flowId}.`);
   }
@@ -39,10 +38,6 @@ export async function createInitialResources(
     created.push(`Created the key ${record.keyId}.`);
   }
   return created;
-}
-
-async function hasFlow(flows: Stores['flows'], project: string, name: string): Promise<boolean> {
-  return (await listFlows(flows, project)).some((flow) => flow.name === name);
 }
 
 async function isNewKey(keys: Stores['keys'], projectId: string, apiKey: string): Promise<boolean> {

@@ -48,6 +48,7 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
   return {
     create: (flow: NewFlow) => insertFlow(pool, sealer, flow),
     find: (flowId: string) => findFlow(pool, flowId),
+    existsByName: (projectId: string, name: string) => existsByName(pool, projectId, name),
     listByProject: (projectId: string, query: FlowPageQuery) => listFlows(pool, projectId, query),
     /**
      * Replaces the fields that `decide` returns for the current flow, which is locked meanwhile;
@@ -140,6 +141,11 @@ async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
   const text = `select ${flowColumns} from flows where id = $1`;
   const { rows } = await db.query<FlowRow>({ name: 'find_flow', text, values: [flowId] });
   return rows[0] ? toFlow(rows[0]) : null;
+}
+
+async function existsByName(db: Db, projectId: string, name: string): Promise<boolean> {
+  const text = 'select from flows where project_id = $1 and name = $2 limit 1';
+  return (await db.query(text, [projectId, name])).rowCount === 1;
 }
 
 async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promise<FlowPage> {

@@ -1,6 +1,29 @@
+import type { QueryConfig } from 'pg';
 import type { Db } from '../client/pool.ts';
 
-/** Held until the connection closes, so the pool must have only one. */
-export async function lockInitialResources(db: Db): Promise<void> {
-  await db.query(`select pg_advisory_lock(hashtextextended('initial resources', 0))`);
+const defaultWaitMs = 120_000;
+
+/** The timeout of a single query, which the types of pg lack. */
+type QueryWithTimeout = QueryConfig & { query_timeout: number };
+
+/**
+ * Waits longer than other statements: another process may wait for its locks meanwhile. Held until
+ * the connection closes, so the pool must have only one.
+ */
+export async function lockInitialResources(db: Db, waitMs = defaultWaitMs): Promise<void> {
+  const query: QueryWithTimeout = {
+    text: `set statement_timeout = 0; set lock_timeout = ${waitMs};
+      select pg_advisory_lock(hashtextextended('initial resources', 0));
+      reset statement_timeout; reset lock_timeout`,
+    query_timeout: 2 * waitMs,
+  };
+  await db.query(query).catch((error: unknown) => {
+    throw isLockTimeout(error) ? new Error(waitedInVain, { cause: error }) : error;
+  });
 }
+
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '55P03';
+
+const waitedInVain =
+  'Another process creates the resources of INIT_PROJECT and does not end: end it, then repeat.';

@@ -92,6 +92,16 @@ test('two processes at once create each thing once', async () => {
   expect(await flowrun.json('flow', 'list', '--project', 'twins')).toHaveLength(1);
 });
 
+test('says that another process does not end', async () => {
+  const { pool } = fixture.database;
+  const [other, waiting] = [await pool.connect(), await pool.connect()];
+  await lockInitialResources(other);
+  await expect(lockInitialResources(waiting, 10)).rejects.toThrow(
+    'Another process creates the resources of INIT_PROJECT and does not end',
+  );
+  for (const client of [waiting, other]) client.release(true);
+});
+
 test.for([
   [{ INIT_PROJECT: 'no spaces' }, 'INIT_PROJECT is wrong: expected 1 to 64 letters'],
   [{ INIT_FLOW: JSON.stringify(flow) }, 'INIT_PROJECT is not set: INIT_FLOW and INIT_API_KEY need'],
