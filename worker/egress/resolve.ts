@@ -1,4 +1,5 @@
 import { lookup as lookUp, Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
 /** Returns all addresses of a name. Without any it rejects or returns none. */
@@ -26,12 +27,33 @@ export async function resolveAllowed(
  * For names from sandboxes: queries the name servers directly. `dns.lookup` would occupy one of the
  * four threads that all file operations share, and a sandbox could choose a slow name server.
  */
-export function dnsLookup(): Lookup {
-  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+export function dnsLookup(timeoutMs = 2_000): Lookup {
+  const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   return async (host) => {
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };
+}
+
+/**
+ * For names from clients, for the same reason: the system resolves two names at a time, so a slow
+ * name server would delay all others. The operator may add names to the hosts file. Only a name
+ * without a dot is resolved by the system, because no client has a name server for it.
+ */
+export function clientLookup(): Lookup {
+  const query = dnsLookup(5_000);
+  return async (host) => {
+    if (!host.includes('.')) return systemLookup(host);
+    const listed = addressesIn(await readFile('/etc/hosts', 'utf8').catch(() => ''), host);
+    return listed.length > 0 ? listed : query(host);
+  };
+}
+
+function addressesIn(hostsFile: string, host: string): string[] {
+  return hostsFile.split('\n').flatMap((line) => {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    return isIP(address) !== 0 && names.includes(host) ? [address] : [];
+  });
 }
 
 /** For names from the operator: resolves as the system does, including its hosts file. */

@@ -5,8 +5,7 @@ import { callbackUrlError } from '../../core/callback-url.ts';
 import { limits } from '../../core/limits.ts';
 import type { WebhookOutcome, WebhookRequest, WebhookSender } from '../../core/webhook.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
-import { type Lookup, resolveAllowed, systemLookup } from '../egress/resolve.ts';
-
+import { clientLookup, type Lookup, resolveAllowed } from '../egress/resolve.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
 
 interface WebhookSenderOptions {
@@ -29,7 +28,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const secureContext = createSecureContext(
     options.caFile ? { ca: [...rootCertificates, readFileSync(options.caFile, 'utf8')] } : {},
   );
-  const { lookup = systemLookup, connect = buildConnector } = options;
+  const { lookup = clientLookup(), connect = buildConnector } = options;
   const allows = createAddressFilter(options.allowPrivate);
   const timeoutMs = options.attemptTimeoutMs ?? limits.webhook.attemptTimeoutMs;
 
