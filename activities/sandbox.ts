@@ -5,6 +5,7 @@ import {
   type HostActivities,
   type SandboxRef,
   type StartOutcome,
+  type TurnInput,
   type TurnOutcome,
 } from '../workflows/shared/activities.ts';
 import type { SlotAssigner } from './assign-slots.ts';
@@ -25,8 +26,10 @@ export interface SandboxSupervisor {
    * responds.
    */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
+  /** The same, unless its session has work or that is unknown. Then it returns false. */
+  stopIfIdle(ref: SandboxRef, graceMs: number): Promise<boolean>;
   /** Sends the sandbox its session's next message, and waits for the end of the turn. */
-  runTurn(ref: SandboxRef, signal: AbortSignal): Promise<SandboxTurn>;
+  runTurn(turn: TurnInput, signal: AbortSignal): Promise<SandboxTurn>;
   /** Interrupts the turn of this message, or the current turn. No effect after its end. */
   interrupt(ref: SandboxRef, messageId: string | null): Promise<void>;
   snapshot(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
@@ -52,14 +55,19 @@ export function createSandboxActivities(
     followRun: (ref) => withHeartbeat((signal) => supervisor.follow(ref, signal)),
 
     /** A second call continues the turn that the first has started, or takes the next message. */
-    runTurn: (ref) => withHeartbeat((signal) => runTurn({ supervisor, slots }, ref, signal)),
+    runTurn: (turn) => withHeartbeat((signal) => runTurn({ supervisor, slots }, turn, signal)),
 
     /** A second call finds the turn ended. Without a message id it may interrupt the next turn. */
     interruptTurn: ({ messageId, ...ref }) =>
       withHeartbeat(() => supervisor.interrupt(ref, messageId ?? null)),
 
     /** A second call waits for the stop that the first has begun, or finds the sandbox ended. */
-    stopSandbox: ({ graceMs, ...ref }) => withHeartbeat(() => supervisor.stop(ref, graceMs)),
+    stopSandbox: ({ graceMs, ifIdle = false, ...ref }) =>
+      withHeartbeat(async () => {
+        if (ifIdle && !(await supervisor.stopIfIdle(ref, graceMs))) return { outcome: 'busy' };
+        if (!ifIdle) await supervisor.stop(ref, graceMs);
+        return { outcome: 'stopped' };
+      }),
 
     /** A second call stores the same content under the same names. */
     snapshotWorkspace: (ref) => withHeartbeat(() => supervisor.snapshot(ref)),
@@ -105,12 +113,12 @@ async function startSandbox(
 /** A session that is idle after its turn is evicted now if a run waits for its slot. */
 async function runTurn(
   { supervisor, slots }: Pick<HostDeps, 'supervisor'> & { slots: Pick<SlotAssigner, 'evictAfter'> },
-  ref: SandboxRef,
+  input: TurnInput,
   signal: AbortSignal,
 ): Promise<TurnOutcome> {
-  const turn = await supervisor.runTurn(ref, signal);
+  const turn = await supervisor.runTurn(input, signal);
   if (turn.outcome !== 'done') return turn;
-  if (turn.hasWaiting && !turn.more) await slots.evictAfter(ref.runId);
+  if (turn.hasWaiting && !turn.more) await slots.evictAfter(input.runId);
   return { outcome: 'done', more: turn.more };
 }
 

@@ -33,6 +33,8 @@ export const failpoints = [
   'log.committed',
   'log.published',
 
+  'sleep.asked',
+
   'turn.claimed',
   'turn.sent',
   'turn.ending',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { WorkerConfig } from '../config/config.ts';
 import type { HostThresholds } from '../core/hosts/host-thresholds.ts';
-import { createSealer } from '../systems/postgres/admission/seal.ts';
+import { createSealer, type Sealer } from '../systems/postgres/admission/seal.ts';
 import type { Pool } from '../systems/postgres/client/pool.ts';
 import {
   createHostLeaseStore,
@@ -22,6 +22,7 @@ import { exitHostIdTaken } from './host/claim-host.ts';
 import { hostCpus } from './host/cpu-pressure.ts';
 import { createLossDetector } from './host/detect-loss.ts';
 import type { HeartbeatOptions } from './host/heartbeat.ts';
+import { createHintGate } from './host/hint-gate.ts';
 import { answerHandler, fileHandlers } from './host/rpc-handlers.ts';
 import { createSelfFence } from './host/self-fence.ts';
 import { runObserver, sandboxObserver, type Telemetry } from './instrumentation.ts';
@@ -56,10 +57,12 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
   const common = { hostId, runs, runLogContext, frameStream, logger, now };
+  const { fence, hintGate } = fenceOf(worker, connected, { hostId, sealer });
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
     notifications,
+    mayActOnHints: hintGate.isOpen,
     egress,
     dataDir: config.dataDir,
     diskReserve: config.diskReserve,
@@ -79,11 +82,9 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   });
   metrics?.watch({ pools: pools.all, ...slotsOf(config, supervisor) });
   const { renewed, forMs: renewedForMs } = createRenewalStreak({ gapMs: host.staleMs / 2, now });
-  const { activeOnHost } = createRunStore(heartbeatPool, sealer);
-  const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
-  const fence = createSelfFence({ ...fenced, times: host });
   return {
     fence,
+    hintGate,
     healthMonitor,
     diskNotice: connected.diskNotice,
     common: { ...common, pool, sealer, sandboxes, supervisor, turns, presence, renewedForMs },
@@ -102,6 +103,18 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
     },
     close,
   };
+}
+
+/** Fencing reads from Postgres through the connections of the heartbeat. */
+function fenceOf(
+  { logger, host: times }: WorkerContext,
+  { pools, sandboxes, egress }: ReturnType<typeof connect>,
+  { hostId, sealer }: { hostId: string; sealer: Sealer },
+) {
+  const { activeOnHost } = createRunStore(pools.heartbeatPool, sealer);
+  const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
+  const fence = createSelfFence({ ...fenced, times });
+  return { fence, hintGate: createHintGate(fence) };
 }
 
 const slotsOf = ({ capacity }: WorkerConfig, { live, countWaitingStarts }: Supervisor) => ({

@@ -71,6 +71,7 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
       retentionTimes: config.retention,
     }),
     verifyIdentity: temporal.verifyIdentity,
+    isTemporalReachable: temporal.isReachable,
     poll: () => createWorker({ ...options, beforePolling }),
     onWaiting: waiting.trigger,
     async close() {

@@ -82,7 +82,8 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
   const taskWorkers = await loadTasks(worker, local);
   // A host of another Temporal sends no heartbeat, so nothing is placed on it.
   await settlesWithin(identityWaitMs, taskWorkers.verifyIdentity());
-  const { onWaiting } = taskWorkers;
+  const { onWaiting, isTemporalReachable } = taskWorkers;
+  local.hintGate.watchTemporal(() => !signal.aborted && isTemporalReachable());
   const presence = [
     runHeartbeat({ ...local.heartbeat, onWaiting }, signal),
     local.fence.run(signal),

@@ -69,6 +69,8 @@ export interface Temporal extends RunStarter {
   verifyIdentity(): Promise<void>;
   /** Whether a check has succeeded since the start of this process. */
   wasVerified(): boolean;
+  /** False from a request that failed because of an outage until a check succeeds. */
+  isReachable(): boolean;
   identity(): Promise<TemporalIdentity>;
   close(): Promise<void>;
 }
@@ -122,6 +124,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
     check: guard.check,
     verifyIdentity: guard.verify,
     wasVerified: guard.wasVerified,
+    isReachable: guard.isReachable,
     identity,
     close,
   };
@@ -158,6 +161,7 @@ const noGuard = (identity: () => Promise<TemporalIdentity>): IdentityGuard => ({
   check: async () => void (await identity()),
   verify: async () => void (await identity()),
   wasVerified: () => true,
+  isReachable: () => true,
   run: (request) => request(),
 });
 

@@ -26,6 +26,8 @@ export interface IdentityGuard {
   verify(): Promise<void>;
   /** Whether a check has succeeded since the start of this process. */
   wasVerified(): boolean;
+  /** False from a request that failed because of an outage until a check succeeds. */
+  isReachable(): boolean;
   /** Makes a request, after the identity was checked. */
   run<T>(request: () => Promise<T>): Promise<T>;
 }
@@ -59,6 +61,7 @@ export function createIdentityGuard(
       return check();
     },
     wasVerified: () => wasVerified,
+    isReachable: () => isCurrent,
     async run(request) {
       if (!isCurrent) await checkOnce();
       try {

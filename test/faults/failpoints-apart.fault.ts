@@ -2,12 +2,15 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTemporal, type Temporal } from '../../systems/temporal/client.ts';
+import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
+import { openConversation } from '../support/conversation.ts';
 import {
   restartAfterFailpoint,
   restartStopped,
   restartWithFailpoint,
 } from '../support/kill-process.ts';
 import { script } from '../support/prompts.ts';
+import { endSession } from '../support/run-states.ts';
 import { stackEnv } from '../support/stack-env.ts';
 import { failpointsOf } from './support/failpoints-of.ts';
 import { type FaultFixture, startFaultFixture } from './support/fault-fixture.ts';
@@ -76,6 +79,22 @@ describe('a run whose workflow an operator ends while the worker dies', () => {
     expect(run.endCause).toBe('terminated_by_operator');
     expect(containers.of(runId)).toEqual(once);
     expect(posts).toHaveLength(1);
+  });
+});
+
+describe('a session that is put to sleep while its worker dies', () => {
+  it.each(failpointsOf('sleep'))('at %s runs its next message once', async (name) => {
+    const { service } = fixture;
+    const chat = await openConversation(service);
+    const sent = [(await chat.say(script([{ say: 'One.' }]))).messageId];
+    await restartWithFailpoint(service.worker, name);
+    await temporal.signalSleep(`session/${chat.runId}`);
+    await restartAfterFailpoint(service.worker, async () => {
+      sent.push(await chat.send(script([{ say: 'Two.' }])));
+    });
+    expect(await chat.turn(sent.at(-1) ?? '')).toMatchObject({ texts: ['Two.'] });
+    assertExactlyOnce(chat, sent);
+    await endSession(service, chat);
   });
 });
 

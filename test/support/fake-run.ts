@@ -40,7 +40,10 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
       const how = await ended;
       return { ...how, cause: recorded ?? how.cause };
     },
-    stopSandbox: async () => end({ cause: 'exited', exitCode: 143 }),
+    stopSandbox: async () => {
+      end({ cause: 'exited', exitCode: 143 });
+      return { outcome: 'stopped' };
+    },
     snapshotWorkspace: async () => ({ files: 1, skipped: 0 }),
     endRun: async ({ cause, filesStored }) => ({
       webhook: false,

@@ -78,6 +78,20 @@ export function noSlotAtFirst(): FakeRun {
   });
 }
 
+/** When it is first to be put to sleep, its host has begun another turn. */
+export function busyAtFirst(): FakeRun {
+  const run = asleepAfter([{ outcome: 'done', more: false }]);
+  let isBusy = true;
+  return fakeRun({
+    ...run.activities,
+    async stopSandbox(stop) {
+      if (!isBusy) return run.activities.stopSandbox(stop);
+      isBusy = false;
+      return { outcome: stop.ifIdle === true ? 'busy' : 'stopped' };
+    },
+  });
+}
+
 /** The turns have these outcomes. After them the session has no work. */
 export function asleepAfter(outcomes: TurnOutcome[]): FakeRun {
   let left = [...outcomes];

@@ -4,6 +4,7 @@ import type { InterruptPayload } from '../../workflows/shared/signals.ts';
 import { type FakeRun, fakeRun } from './fake-run.ts';
 import {
   asleepAfter,
+  busyAtFirst,
   endedByInterrupt,
   firstTurnLost,
   noSlotAtFirst,
@@ -54,6 +55,12 @@ export function sessionStories(): Record<string, SessionStory> {
       input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [...started, ...endedByInactivity],
+    },
+    'session-busy': {
+      run: busyAtFirst(),
+      input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },
+      act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
+      calls: [...started, 'getSessionIdleness', 'stopSandbox', 'runTurn', ...endedByInactivity],
     },
     'session-reconfigured': {
       run: asleepAfter([{ outcome: 'reconfigure' }, { outcome: 'done', more: false }]),

@@ -7,7 +7,7 @@ import {
   type WorkflowHandleWithFirstExecutionRunId,
 } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { noEndCause } from '../../core/temporal/search-attribute-names.ts';
 import {
   followQueue,
@@ -44,6 +44,8 @@ export interface WorkflowFixture {
   ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
   /** Runs one tick of a schedule. */
   startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
+  /** Does something while no workflow proceeds. What happens meanwhile is in one workflow task. */
+  betweenTasks(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -102,6 +104,7 @@ export async function createWorkflowFixture(
         args: [{ flowId, instance }],
       });
     },
+    betweenTasks: workers.betweenTasks,
     close: async () => {
       await workers.stop();
       await connection.close();
@@ -130,28 +133,46 @@ interface Site {
   client: Client;
 }
 
-async function startWorkers(site: Site): Promise<{ stop(): Promise<void> }> {
+async function startWorkers(site: Site) {
   const { address, instance, hostId } = site;
   ensureTemporalRuntime();
   const connection = await NativeConnection.connect({ address });
   const workflowBundle = await testBundle();
   const activities = dispatchByRun(site);
+  const common = { connection, identity: 'test' };
+  const taskQueue = runQueue(instance);
+  const startWorkflows = () => startWorker({ ...common, taskQueue, workflowBundle });
   const queues = [
-    { taskQueue: runQueue(instance), workflowBundle },
-    { taskQueue: webhookQueue(instance) },
-    { taskQueue: webhookBacklogQueue(instance) },
-    { taskQueue: hostQueue(instance, hostId) },
-    { taskQueue: followQueue(instance, hostId) },
+    taskQueue,
+    webhookQueue(instance),
+    webhookBacklogQueue(instance),
+    hostQueue(instance, hostId),
+    followQueue(instance, hostId),
   ];
-  const workers = await Promise.all(
-    queues.map((queue) => Worker.create({ connection, activities, identity: 'test', ...queue })),
+  const others = await Promise.all(
+    queues.map((queue) => startWorker({ ...common, taskQueue: queue, activities })),
   );
-  const running = workers.map((worker) => worker.run());
+  let workflows = await startWorkflows();
   return {
+    async betweenTasks(work: () => Promise<void>): Promise<void> {
+      await workflows.stop();
+      await work();
+      workflows = await startWorkflows();
+    },
     stop: async () => {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
+      await Promise.all([workflows, ...others].map((worker) => worker.stop()));
       await connection.close();
+    },
+  };
+}
+
+async function startWorker(options: WorkerOptions): Promise<{ stop(): Promise<void> }> {
+  const worker = await Worker.create(options);
+  const running = worker.run();
+  return {
+    async stop() {
+      worker.shutdown();
+      await running;
     },
   };
 }

@@ -93,6 +93,8 @@ export interface SandboxDeps extends SandboxObserver {
   blobs: Pick<BlobStore, 'put' | 'has' | 'read' | 'readSmall'>;
   frameStream: Pick<FrameStream, 'publish' | 'publishFileTree' | 'expire' | 'notify'>;
   notifications: Pick<Notifications, 'subscribeBestEffort'>;
+  /** False at shutdown, while the host is fenced, and while Temporal does not answer. */
+  mayActOnHints(): boolean;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

@@ -16,6 +16,7 @@ import type { TurnTracker } from './input/turn-tracker.ts';
 import { type OutputPipeline, startOutput } from './output/output.ts';
 import { createOwnership, type Ownership } from './ownership.ts';
 import { createPauseState, type PauseState } from './pause-state.ts';
+import type { WritePendingFiles } from './session/run-turn.ts';
 import { createSessionController, type SessionController } from './session/session-controller.ts';
 import { type ExitWatch, missingExit, watchExit } from './stop/exit-watch.ts';
 import { closeAfterResult, finishRun } from './stop/finish-run.ts';
@@ -61,13 +62,18 @@ interface SandboxDisk {
   isEnding(): boolean;
 }
 
-export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): SupervisedSandbox {
+export function superviseSandbox(
+  deps: SandboxDeps,
+  prepared: PreparedSandbox,
+  writePendingFiles: WritePendingFiles,
+): SupervisedSandbox {
   const pause = createPauseState();
   const context = { ...prepared, pause, exit: watchContainer(deps, prepared, pause) };
   const { ref, logger, session, lease, exit } = context;
   const ownership = createOwnership(logger);
   const gracefulStop = gracefulStopFor(deps, context);
   const stop = async (graceMs: number): Promise<void> => {
+    controller?.refuseHints();
     await controller?.resume();
     await gracefulStop.stop(graceMs);
   };
@@ -76,8 +82,8 @@ export function superviseSandbox(deps: SandboxDeps, prepared: PreparedSandbox): 
   const output = startOutput(deps, context, { ownership, onFault: terminateFor });
   const hashes = createHashCache();
   const supervision = { output, ownership, gracefulStop, terminateFor, recorded, hashes };
-  const controller =
-    session === null ? null : createSessionController(deps, context, { ...supervision, session });
+  const sessionDeps = session && { ...supervision, session, writePendingFiles };
+  const controller = sessionDeps && createSessionController(deps, context, sessionDeps);
   const disk = watchLimits(deps, context, supervision);
   void context.socket.meter.exceeded.then(terminateFor);
   const endForStorage = once(() => terminateFor('storage_quota_exceeded'));

@@ -2,10 +2,12 @@
 // Waiting for its end and stopping it are not.
 
 import type { SandboxSupervisor, SandboxTurn } from '../../activities/sandbox.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import { untilAborted } from '../../lib/async/until-aborted.ts';
-import type { SandboxRef, StartOutcome } from '../../workflows/shared/activities.ts';
+import type { SandboxRef, StartOutcome, TurnInput } from '../../workflows/shared/activities.ts';
+import type { PreparedSandbox } from './context.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { createLeaseRenewer } from './output/lease-renewer.ts';
 import { SandboxReleased } from './ownership.ts';
@@ -47,6 +49,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const closing = new AbortController();
   const deps: SandboxDeps = {
     ...supervisorDeps,
+    mayActOnHints: () => !closing.signal.aborted && supervisorDeps.mayActOnHints(),
     withFilesLock: (runId, work) => mutex.runExclusive(`files/${runId}`, work),
     startLimiter: createStartLimiter({ ...supervisorDeps, closing: closing.signal }),
     leaseRenewer: createLeaseRenewer(supervisorDeps),
@@ -65,7 +68,8 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   return {
     start: (ref) => start(state, ref),
     follow: (ref, signal) => follow(state, ref, signal),
-    stop: (ref, graceMs) => stop(state, ref, graceMs),
+    stop: async (ref, graceMs) => (await findToStop(state, ref))?.stop(graceMs),
+    stopIfIdle: (ref, graceMs) => stopIfIdle(state, ref, graceMs),
     async deliverAnswers(runId) {
       const sandbox = sandboxes.findByRun(runId);
       if (!sandbox?.isLive()) return false;
@@ -73,7 +77,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
       return true;
     },
     snapshot: files.snapshot,
-    runTurn: (ref, signal) => runTurn(state, ref, signal),
+    runTurn: (turn, signal) => runTurn(state, turn, signal),
     interrupt: (ref, messageId) => interrupt(state, ref, messageId),
     files,
     remove: (ref, options) => remove(state, ref, options),
@@ -115,7 +119,7 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<StartOutcome> {
       const adopted =
         started.outcome === 'already_started' ? await adoptSandbox(deps, ref) : started;
       if (adopted.outcome === 'ended') return 'cancelled';
-      sandboxes.add(superviseSandbox(deps, adopted.sandbox));
+      supervise(state, adopted.sandbox);
       return 'started';
     } catch (error) {
       throw startErrorOf(error);
@@ -124,7 +128,8 @@ function start(state: SupervisorState, ref: SandboxRef): Promise<StartOutcome> {
 }
 
 /** Returns the run's end instead of a sandbox if the run has ended. */
-function findOrAdopt({ deps, sandboxes, mutex, closing }: SupervisorState, ref: SandboxRef) {
+function findOrAdopt(state: SupervisorState, ref: SandboxRef) {
+  const { deps, sandboxes, mutex, closing } = state;
   return mutex.runExclusive(ref.runId, async (): Promise<SupervisedSandbox | RunEnd> => {
     const known = sandboxes.find(ref);
     if (known !== null) return known;
@@ -132,9 +137,14 @@ function findOrAdopt({ deps, sandboxes, mutex, closing }: SupervisorState, ref: 
     await sandboxes.detach(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
     if (adoption.outcome === 'ended') return adoption.end;
-    return sandboxes.add(superviseSandbox(deps, adoption.sandbox));
+    return supervise(state, adoption.sandbox);
   });
 }
+
+const supervise = (
+  { deps, sandboxes, files }: SupervisorState,
+  prepared: PreparedSandbox,
+): SupervisedSandbox => sandboxes.add(superviseSandbox(deps, prepared, files.writePendingFiles));
 
 async function follow(
   state: SupervisorState,
@@ -148,14 +158,14 @@ async function follow(
 
 async function runTurn(
   state: SupervisorState,
-  ref: SandboxRef,
+  { messageIds = [], ...ref }: TurnInput,
   signal: AbortSignal,
 ): Promise<SandboxTurn> {
   signal.throwIfAborted();
   const found = await findOrAdopt(state, ref);
   if (!('ended' in found) || found.session === null || !found.isLive())
     return { outcome: 'sandbox_ended' };
-  return untilAborted(found.session.runTurn(state.files.writePendingFiles), signal);
+  return untilAborted(found.session.runTurn(messageIds), signal);
 }
 
 /** Waits for a sandbox that is being adopted, because its turn continues. */
@@ -176,18 +186,36 @@ async function findOrWait(
   return sandboxes.find(ref) ?? mutex.runExclusive(ref.runId, async () => sandboxes.find(ref));
 }
 
+/** First no hint begins a turn any more, then it is found out whether the session has work. */
+async function stopIfIdle(
+  state: SupervisorState,
+  ref: SandboxRef,
+  graceMs: number,
+): Promise<boolean> {
+  const found = await findToStop(state, ref);
+  const session = found?.isLive() ? found.session : null;
+  if (session !== null && !(await session.refuseHintsIfIdle())) return false;
+  failpoint('sleep.asked');
+  await found?.stop(graceMs);
+  return true;
+}
+
 /**
- * Waits for a start in progress: it either sees the recorded cause, or has a sandbox to stop. A
- * start that waits for other starts sees the cause at once.
+ * The sandbox to stop; null if it does not run. Waits for a start in progress: it either sees the
+ * recorded cause, or has a sandbox to stop. A start that waits for other starts sees the cause at
+ * once.
  */
-async function stop(state: SupervisorState, ref: SandboxRef, graceMs: number): Promise<void> {
+async function findToStop(
+  state: SupervisorState,
+  ref: SandboxRef,
+): Promise<SupervisedSandbox | null> {
   const { startLimiter } = state.deps;
   const known = await startLimiter.bypass(sandboxKey(ref), () => findOrWait(state, ref));
-  if (known !== null) return known.stop(graceMs);
+  if (known !== null) return known;
   const container = await findContainer(state.deps, ref);
-  if (container?.state !== 'running' && container?.state !== 'paused') return;
+  if (container?.state !== 'running' && container?.state !== 'paused') return null;
   const found = await findOrAdopt(state, ref);
-  if ('ended' in found) await found.stop(graceMs);
+  return 'ended' in found ? found : null;
 }
 
 function remove(

@@ -56,10 +56,10 @@ function createInterruptForwarder(
   { inbox, state }: SessionContext,
   { host, ref }: ActiveSandbox,
 ): InterruptForwarder {
-  const forwarded = new Set<string>();
   const pending = (): string[] => {
     if (state.sandbox?.generation !== ref.generation) return [];
-    return [...inbox.interruptedMessageIds].filter((messageId) => !forwarded.has(messageId));
+    const interrupted = [...inbox.interruptedMessages];
+    return interrupted.flatMap(([id, forwardedTo]) => (forwardedTo < ref.generation ? id : []));
   };
   const interrupt = (turn: InterruptPayload): void =>
     void host.interruptTurn({ ...ref, ...turn }).catch(() => undefined);
@@ -69,11 +69,20 @@ function createInterruptForwarder(
       if (inbox.interruptCurrentTurn) interrupt({});
       inbox.interruptCurrentTurn = false;
       for (const messageId of pending()) {
-        forwarded.add(messageId);
+        inbox.interruptedMessages.set(messageId, ref.generation);
         interrupt({ messageId });
       }
     },
   };
+}
+
+/**
+ * After a turn, its interrupts have no effect any more. One that was not forwarded may be for the
+ * next message, whose turn the host begins as soon as this one has ended.
+ */
+export function dropForwardedInterrupts({ inbox }: SessionContext): void {
+  for (const [messageId, forwardedTo] of inbox.interruptedMessages)
+    if (forwardedTo > 0) inbox.interruptedMessages.delete(messageId);
 }
 
 async function stopAndDrain<T>(

@@ -2,7 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { msUntilSleep } from '../../core/sessions/idle-deadline.ts';
 import { setSessionHost } from '../shared/search-attributes.ts';
 import { type ActiveSandbox, activeSandbox, type SessionContext } from './session-context.ts';
-import { setEnd, stopSandbox } from './session-sandbox.ts';
+import { setEnd, stopIdleSandbox } from './session-sandbox.ts';
 
 /**
  * Returns when there is work. A sandbox that reaches its idle timeout is put to sleep meanwhile.
@@ -50,10 +50,13 @@ async function remainingIdleMs({ runId, activities, timeouts }: SessionContext):
 }
 
 async function putToSleep(context: SessionContext, sandbox: ActiveSandbox): Promise<void> {
-  const { runId, inbox, activities, state, timeouts, report } = context;
-  inbox.sleepRequested = false;
+  const { runId, inbox, activities, state, report } = context;
   report({ phase: 'going to sleep' });
-  await stopSandbox(context, sandbox, timeouts.timeLimitGraceMs);
+  if (!(await stopIdleSandbox(context, sandbox))) {
+    inbox.hasPendingMessages = true;
+    return;
+  }
+  inbox.sleepRequested = false;
   // The claim finds a message whose signal was lost. It also releases the slot of a lost host.
   const slot = await activities
     .claimSessionSlot({ runId, after: state.generation })

@@ -12,10 +12,15 @@ import { operatorStop, type StopRequest } from '../shared/stop-request.ts';
 export interface Inbox {
   /** Messages may be waiting in Postgres. */
   hasPendingMessages: boolean;
+  /** The messages that were signalled since the last turn began. */
+  signalledMessageIds: Set<string>;
   /** The current turn must end, whichever message it is for. */
   interruptCurrentTurn: boolean;
-  /** Messages whose turns must end. Cleared when a turn has finished. */
-  interruptedMessageIds: Set<string>;
+  /**
+   * Messages whose turns must end, with the number of the sandbox that the interrupt was last
+   * forwarded to; 0 if to none. Forwarded ones are removed when a turn has finished.
+   */
+  interruptedMessages: Map<string, number>;
   sleepRequested: boolean;
   /** Sandboxes up to this number are on lost hosts; 0 if none is. */
   lostThroughGeneration: number;
@@ -25,11 +30,15 @@ export interface Inbox {
   stopRequest: StopRequest | null;
 }
 
+/** Of a signal that was sent by hand. The turn of no such message ends, so the host looks. */
+const unknownMessageId = '';
+
 export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox {
   const inbox: Inbox = {
     hasPendingMessages,
+    signalledMessageIds: new Set(),
     interruptCurrentTurn: false,
-    interruptedMessageIds: new Set(),
+    interruptedMessages: new Map(),
     sleepRequested: false,
     lostThroughGeneration: 0,
     unstartableThroughGeneration: 0,
@@ -40,16 +49,19 @@ export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox
   };
   setHandler(
     messageSignal,
-    () => {
+    (message) => {
       inbox.hasPendingMessages = true;
+      inbox.signalledMessageIds.add(message?.messageId ?? unknownMessageId);
     },
     { description: 'A message was stored. The oldest waiting message is next.' },
   );
   setHandler(
     interruptSignal,
     (interrupt) => {
-      if (interrupt?.messageId === undefined) inbox.interruptCurrentTurn = true;
-      else inbox.interruptedMessageIds.add(interrupt.messageId);
+      const messageId = interrupt?.messageId;
+      if (messageId === undefined) inbox.interruptCurrentTurn = true;
+      else if (!inbox.interruptedMessages.has(messageId))
+        inbox.interruptedMessages.set(messageId, 0);
     },
     { description: 'End the turn of `messageId`, or the current turn. The session continues.' },
   );

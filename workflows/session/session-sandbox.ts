@@ -106,10 +106,31 @@ export function setEnd(
 /** The host stores what the next sandbox needs and releases the slot unless a message waits. */
 export async function stopSandbox(
   context: SessionContext,
-  { host, ref }: ActiveSandbox,
+  sandbox: ActiveSandbox,
   graceMs: number,
 ): Promise<void> {
+  const { host, ref } = sandbox;
   await host.stopSandbox({ ...ref, graceMs }).catch(() => undefined);
+  await followToEnd(context, sandbox);
+}
+
+/**
+ * The same, unless the host has begun a turn that this workflow has not been signalled yet. Then
+ * it returns false.
+ */
+export async function stopIdleSandbox(
+  context: SessionContext,
+  sandbox: ActiveSandbox,
+): Promise<boolean> {
+  const { host, ref } = sandbox;
+  const graceMs = context.timeouts.timeLimitGraceMs;
+  const stopped = await host.stopSandbox({ ...ref, graceMs, ifIdle: true }).catch(() => null);
+  if (stopped?.outcome === 'busy') return false;
+  await followToEnd(context, sandbox);
+  return true;
+}
+
+async function followToEnd(context: SessionContext, { host, ref }: ActiveSandbox): Promise<void> {
   await host.followRun(ref).catch(() => undefined);
   context.state.sandbox = null;
   removeInBackground(context, { host, ref });

@@ -10,7 +10,11 @@ import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import { closeWorkflow, recordedEnd } from '../shared/close-workflow.ts';
 import type { SessionInput } from '../shared/inputs.ts';
 import { setEnded } from '../shared/search-attributes.ts';
-import { awaitInterruptible, recordStopCause } from './interruptible-activity.ts';
+import {
+  awaitInterruptible,
+  dropForwardedInterrupts,
+  recordStopCause,
+} from './interruptible-activity.ts';
 import {
   activeSandbox,
   createSessionContext,
@@ -40,7 +44,7 @@ export async function sessionWorkflow(input: SessionInput): Promise<{ cause: End
  */
 const shouldContinueAsNew = ({ turns, timeouts, removals, inbox }: SessionContext): boolean =>
   removals.size === 0 &&
-  inbox.interruptedMessageIds.size === 0 &&
+  inbox.interruptedMessages.size === 0 &&
   (workflowInfo().continueAsNewSuggested || turns >= timeouts.turnsPerHistory);
 
 /** Temporal delivers signals that this history has not read to the next one. */
@@ -61,13 +65,16 @@ async function takeTurn(context: SessionContext): Promise<void> {
   if (sandbox === null) return;
   report({ phase: 'running a turn' });
   inbox.interruptCurrentTurn = false;
-  const turn = await awaitInterruptible(context, sandbox, sandbox.host.runTurn(sandbox.ref));
+  const messageIds = [...inbox.signalledMessageIds];
+  inbox.signalledMessageIds.clear();
+  const running = sandbox.host.runTurn({ ...sandbox.ref, messageIds });
+  const turn = await awaitInterruptible(context, sandbox, running);
   context.turns += 1;
   if (turn.kind === 'failed') return handleSandboxLoss(context, sandbox, turn.error);
   switch (turn.value.outcome) {
     case 'done':
       state.consecutiveLosses = 0;
-      inbox.interruptedMessageIds.clear();
+      dropForwardedInterrupts(context);
       inbox.hasPendingMessages ||= turn.value.more;
       return;
     case 'sandbox_ended':

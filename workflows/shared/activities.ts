@@ -36,6 +36,14 @@ export interface EndRunResult {
  */
 export type StartOutcome = 'started' | 'cancelled' | 'superseded';
 
+export interface TurnInput extends SandboxRef {
+  /**
+   * The messages that the workflow was signalled since the last turn. If the turns of all of them
+   * have ended, the host need not look for messages. Without any, it looks.
+   */
+  messageIds?: string[];
+}
+
 export type TurnOutcome =
   | { outcome: 'done'; more: boolean }
   /** The session's configuration has changed since the sandbox started. */
@@ -118,12 +126,17 @@ export interface HostActivities {
   startSandbox(ref: SandboxRef): Promise<{ outcome: StartOutcome }>;
   /** Waits until the agent has ended and its output is read to the last byte. Records the cause. */
   followRun(ref: SandboxRef): Promise<RunEnd>;
-  /** Interrupts the agent, then ends the sandbox. Has no effect without a running sandbox. */
-  stopSandbox(input: SandboxRef & { graceMs: number }): Promise<void>;
+  /**
+   * Interrupts the agent, then ends the sandbox. Has no effect without a running sandbox. With
+   * `ifIdle`, a sandbox whose session has work continues: `busy`.
+   */
+  stopSandbox(
+    input: SandboxRef & { graceMs: number; ifIdle?: true },
+  ): Promise<{ outcome: 'stopped' | 'busy' }>;
   /** Stores the files of the working directory as blobs. */
   snapshotWorkspace(ref: SandboxRef): Promise<{ files: number; skipped: number }>;
   /** Gives the session's next message to the agent and waits for the end of the turn. */
-  runTurn(ref: SandboxRef): Promise<TurnOutcome>;
+  runTurn(input: TurnInput): Promise<TurnOutcome>;
   /** Ends the turn of the message, or the current turn without a message id. */
   interruptTurn(input: SandboxRef & InterruptPayload): Promise<void>;
   /** Removes the container, its socket and its folders unless they are needed. Safe to repeat. */

@@ -21,8 +21,8 @@ export interface HostLostPayload {
  */
 export const stopSignal = defineSignal<[StopSignalPayload?]>('stop');
 
-/** A message was stored in Postgres. Its id is shown to operators; the workflow ignores it. */
-export const messageSignal = defineSignal<[{ messageId: string }]>('message');
+/** A message was stored in Postgres. Sent by hand, it may lack the id. */
+export const messageSignal = defineSignal<[{ messageId: string }?]>('message');
 export const interruptSignal = defineSignal<[InterruptPayload?]>('interrupt');
 export const hostLostSignal = defineSignal<[HostLostPayload]>('hostLost');
 /** Another run or session needs the slot. */

@@ -99,6 +99,20 @@ describe("an interrupt of a session's turn", () => {
     await stop();
   });
 
+  it('of the next message reaches it even if it arrives with the end of the turn', async () => {
+    const { handle, interrupted, end, untilTurn, stop } = await startSession();
+    await handle.signal('interrupt', { messageId: 'a' });
+    await expect.poll(() => interrupted).toHaveLength(1);
+    await fixture.betweenTasks(async () => {
+      end(more);
+      await handle.signal('interrupt', { messageId: 'b' });
+    });
+    await expect.poll(() => interrupted, { timeout: 30_000 }).toHaveLength(2);
+    await untilTurn(2);
+    expect(interrupted[1]).toMatchObject({ generation: 1, messageId: 'b' });
+    await stop();
+  });
+
   it('is forwarded to the next sandbox too, after that has started', async () => {
     const { run, handle, interrupted, end, finishStart, untilTurn, stop } = await startSession();
     await handle.signal('interrupt', { messageId: 'a' });

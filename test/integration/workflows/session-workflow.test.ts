@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionSlot } from '../../../core/sessions/session-slot.ts';
 import type { TurnOutcome } from '../../../workflows/shared/activities.ts';
-import { endOf } from '../../support/end-of-workflow.ts';
+import { endOf, failureOf } from '../../support/end-of-workflow.ts';
 import { fakeRun } from '../../support/fake-run.ts';
 import { asleepAfter } from '../../support/fake-session.ts';
 import { type SessionStory, sessionStories } from '../../support/session-stories.ts';
@@ -80,6 +80,23 @@ it('wakes up for a message without a signal that arrived while it went to sleep'
   await handle.signal('message', { messageId: 'm-1' });
   expect(await endOf(handle)).toEqual({ status: 'FAILED', cause: 'timed_out' });
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
+});
+
+it('tells the host once of each message that it was signalled', async () => {
+  const turns: (string[] | undefined)[] = [];
+  const run = fakeRun({
+    async runTurn({ messageIds }) {
+      turns.push(messageIds);
+      return { outcome: 'done', more: turns.length === 1 };
+    },
+  });
+  const handle = await fixture.startSession(run.activities);
+  await handle.signal('message', { messageId: 'm-1' });
+  await expect.poll(() => turns).toEqual([['m-1'], []]);
+  await handle.signal('message');
+  await expect.poll(() => turns).toEqual([['m-1'], [], ['']]);
+  await handle.signal('stop', { graceMs: 0 });
+  await failureOf(handle);
 });
 
 it('ends a sleeping session after thirty days without a message', async () => {

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { connectTemporal } from '../../../systems/temporal/connect.ts';
-import { openTcpHoldProxy } from '../../faults/support/tcp-hold-proxy.ts';
 import { type Service, startService } from '../service.ts';
 import { stackEnv } from '../stack-env.ts';
 import { type CallLog, createCallLog } from './call-log.ts';
@@ -15,16 +14,11 @@ export interface CountedService {
   service: Service;
   log: CallLog;
   temporal: TemporalClient;
-  /** Does something, and lets nothing of the service reach Temporal before the condition holds. */
-  beforeTemporal<T>(work: () => Promise<T>, happens: () => boolean): Promise<T>;
   close(): Promise<void>;
 }
 
 /** An interval longer than a test, and the one that pause-on-signal.ts recognizes. */
 const never = '3599999';
-
-/** Shorter than the time that the API waits for Temporal. */
-const holdMaxMs = 1_500;
 
 interface CountedServiceOptions {
   /** The Postgres server. */
@@ -47,7 +41,6 @@ export async function startCountedService({
     tapPostgres(postgresUrl, log),
     tapDocker(folder, log),
   ]);
-  const proxy = await openTcpHoldProxy(`tcp://${stackEnv.temporalAddress}`);
   const temporal = connectTemporal({
     namespace: 'default',
     connection: { address: stackEnv.temporalAddress },
@@ -70,24 +63,15 @@ export async function startCountedService({
     on: {
       postgresUrl: postgres.address,
       dockerHost: docker.address,
-      temporalAddress: new URL(proxy.url).host,
     },
   });
   return {
     service,
     log,
     temporal: temporal.client,
-    async beforeTemporal(work, happens) {
-      proxy.hold();
-      const done = work();
-      await log.until(happens, holdMaxMs);
-      proxy.release();
-      return done;
-    },
     async close() {
       await service.stop();
       await Promise.all([postgres.tap.close(), docker.tap.close(), temporal.close()]);
-      proxy.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -70,6 +70,18 @@ export async function untilAtRest(client: TemporalClient, workflowId: string): P
   while (!(await isAtRest(client, workflowId))) await sleep(20);
 }
 
+/** Waits until the workflow has received the signal that often. */
+export async function untilSignalled(
+  client: TemporalClient,
+  { workflowId, signal, times }: { workflowId: string; signal: string; times: number },
+): Promise<void> {
+  const isReceived = async (): Promise<boolean> => {
+    const actions = await readActions(client, workflowId);
+    return actions.filter(({ name }) => name === `signal ${signal}`).length >= times;
+  };
+  while (!(await isReceived())) await sleep(20);
+}
+
 async function isAtRest(client: TemporalClient, workflowId: string): Promise<boolean> {
   try {
     const { pendingWorkflowTask, pendingActivities } =

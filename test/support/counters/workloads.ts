@@ -4,9 +4,9 @@
 import { failureOf } from '../end-of-workflow.ts';
 import type { Call } from './call-log.ts';
 import type { CountedService } from './counted-service.ts';
-import type { Counters } from './counters.ts';
+import { type Counters, combine } from './counters.ts';
 import type { Measured } from './measure.ts';
-import { untilAtRest } from './temporal-actions.ts';
+import { untilAtRest, untilSignalled } from './temporal-actions.ts';
 
 export function runs({ service, temporal }: CountedService, times: number): Measured {
   const workflowIds: string[] = [];
@@ -35,8 +35,6 @@ export async function warmUp(counted: CountedService): Promise<void> {
 export interface CountedSession {
   workflowId: string;
   say(): Promise<void>;
-  /** Sends a message to a paused sandbox. */
-  wake(): Promise<void>;
   /** Lets the idle sandbox be paused. */
   pause(): Promise<void>;
   /** Waits until the workflow has nothing to do. */
@@ -71,37 +69,23 @@ export const pausedTurns = (session: CountedSession, times: number): Measured =>
   subject: 'turn of a paused session',
   times,
   async act() {
-    await session.wake();
+    await session.say();
     await session.rest();
     await session.pause();
   },
   rest: session.rest,
-  adjust: withoutCallsOfChance,
+  adjust: withoutRepeatedPauses,
   workflowIds: () => [session.workflowId],
 });
 
 const pauses = ['docker: POST /containers/…/pause', 'docker: POST /containers/…/unpause'];
 
-/**
- * A notification that arrives before the activity of its message checks the work and the lease, and
- * then wakes the sandbox. One that arrives after it checks nothing. A pause or unpause is repeated
- * while the engine's own event of the last one is late, so repetitions are left out.
- */
-function withoutCallsOfChance(counters: Counters, turnCount: number): Counters {
-  const checks = (counters['worker: has_work'] ?? 0) - turnCount;
-  const repeated = pauses.map((name) => Math.max(0, (counters[name] ?? 0) - turnCount));
-  const less = (by: number, names: string[]) =>
-    Object.fromEntries(names.map((name) => [name, (counters[name] ?? 0) - by]));
-  return {
-    ...counters,
-    ...less(2 * checks, ['commits', 'statements']),
-    ...less(checks, ['worker: has_work', 'worker: renew_lease']),
-    ...less(
-      repeated.reduce((sum, count) => sum + count, 0),
-      ['docker calls'],
-    ),
-    ...Object.assign({}, ...pauses.map((name, index) => less(repeated[index] ?? 0, [name]))),
-  };
+/** Each is repeated while the engine's own event of the last one is late. */
+function withoutRepeatedPauses(counters: Counters, turnCount: number): Counters {
+  const excessOf = (name: string): number => Math.max(0, (counters[name] ?? 0) - turnCount);
+  const excess = Object.fromEntries(pauses.map((name) => [name, excessOf(name)]));
+  const calls = Object.values(excess).reduce((sum, count) => sum + count, 0);
+  return combine(counters, { ...excess, 'docker calls': calls }, (count, by) => count - by);
 }
 
 async function openSession(counted: CountedService): Promise<CountedSession> {
@@ -117,7 +101,10 @@ async function openSession(counted: CountedService): Promise<CountedSession> {
   const countCalls = (name: string): number =>
     log.calls.filter((call) => call.kind === 'docker' && call.name === name).length;
 
+  let sent = 0;
+
   async function say(): Promise<void> {
+    sent += 1;
     const body = { message: 'Say this.', sessionId, stream: true };
     const { status } = await service.call('POST', `${path}/chat`, { body });
     if (status !== 202) throw new Error(`the message was answered with ${status}`);
@@ -126,18 +113,18 @@ async function openSession(counted: CountedService): Promise<CountedSession> {
   return {
     workflowId,
     say,
-    /** A message is notified before it is signalled. A busy machine could reverse that. */
-    wake() {
-      const before = countCalls(unpauseCall);
-      return counted.beforeTemporal(say, () => countCalls(unpauseCall) > before);
-    },
     async pause() {
       const before = countCalls(pauseCall);
       service.worker.signal('SIGWINCH');
       if (!(await log.until(() => countCalls(pauseCall) > before, pauseWithinMs)))
         throw new Error('the idle sandbox was not paused');
     },
-    rest: () => untilAtRest(temporal, workflowId),
+    /** A turn may end before its message is signalled, and a workflow may not have started. */
+    async rest() {
+      await untilAtRest(temporal, workflowId);
+      await untilSignalled(temporal, { workflowId, signal: 'message', times: sent });
+      await untilAtRest(temporal, workflowId);
+    },
     async end() {
       await service.call('DELETE', `${path}/sessions/${sessionId}`);
       await failureOf(temporal.workflow.getHandle(workflowId));
@@ -148,4 +135,3 @@ async function openSession(counted: CountedService): Promise<CountedSession> {
 const passWithinMs = 60_000;
 const pauseWithinMs = 60_000;
 const pauseCall = 'POST /containers/…/pause';
-const unpauseCall = 'POST /containers/…/unpause';

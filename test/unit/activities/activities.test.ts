@@ -27,6 +27,7 @@ function activitiesWith(overrides: {
     start: unexpected,
     follow: unexpected,
     stop: unexpected,
+    stopIfIdle: unexpected,
     runTurn: unexpected,
     interrupt: unexpected,
     snapshot: unexpected,
@@ -178,6 +179,25 @@ describe('claiming a slot', () => {
     });
     const { hostId, generation } = slot;
     expect(await quietEnvironment().run(run.claimSlot, input)).toEqual({ hostId, generation });
+  });
+});
+
+describe('stopping a sandbox', () => {
+  const stop = { ...ref, graceMs: 1 };
+
+  it.each([
+    [true, 'stopped'],
+    [false, 'busy'],
+  ])('asks first if only an idle one may be stopped: idle %s', async (isIdle, outcome) => {
+    const { host } = activitiesWith({ supervisor: { stopIfIdle: async () => isIdle } });
+    const stopping = quietEnvironment().run(() => host.stopSandbox({ ...stop, ifIdle: true }));
+    expect(await stopping).toEqual({ outcome });
+  });
+
+  it('asks nothing otherwise', async () => {
+    const { host } = activitiesWith({ supervisor: { stop: async () => undefined } });
+    const stopping = quietEnvironment().run(() => host.stopSandbox(stop));
+    expect(await stopping).toEqual({ outcome: 'stopped' });
   });
 });
 

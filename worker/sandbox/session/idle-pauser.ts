@@ -9,8 +9,6 @@ export interface IdlePauser {
   markIdle(): void;
   /** Resolves when the sandbox runs. It is not paused before the next markIdle. */
   resume(): Promise<void>;
-  /** A notification announces work. If the database confirms it, the sandbox is unpaused. */
-  prewarm(): void;
 }
 
 type Engine = Pick<Sandboxes, 'pause' | 'unpause'>;
@@ -23,13 +21,11 @@ interface IdlePauserOptions {
   mayPause(since: number): boolean;
   /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
   isHeld(): Promise<boolean>;
-  /** Throws if the database cannot answer. */
-  hasWork(): Promise<boolean>;
 }
 
 export function createIdlePauser(
   { sandboxes, logger }: { sandboxes: Engine; logger: Logger },
-  { containerId, pause, afterMs, mayPause, isHeld, hasWork }: IdlePauserOptions,
+  { containerId, pause, afterMs, mayPause, isHeld }: IdlePauserOptions,
   signal: AbortSignal,
 ): IdlePauser {
   if (containerId === null) return neverPause;
@@ -50,15 +46,6 @@ export function createIdlePauser(
     }
   }
 
-  /** Requires an answer of Postgres: a fenced host must not unpause its sandboxes. */
-  async function prewarmIfDue(): Promise<void> {
-    if (!isIdle || !sandbox.mayBePaused()) return;
-    const [isDue, isOurs] = await Promise.all([hasWork(), isHeld()]);
-    if (!isDue || !isOurs || !isIdle || signal.aborted) return;
-    await sandbox.unpause();
-    if (isIdle) markIdle();
-  }
-
   function markIdle(): void {
     isIdle = true;
     const since = performance.now();
@@ -70,13 +57,6 @@ export function createIdlePauser(
 
   return {
     markIdle,
-    prewarm() {
-      if (!isIdle) return;
-      markIdle();
-      last = last
-        .then(prewarmIfDue)
-        .catch((err) => logger.debug({ err }, 'sandbox_prewarm_failed'));
-    },
     async resume() {
       timer.cancel();
       isIdle = false;
@@ -89,7 +69,6 @@ export function createIdlePauser(
 
 const neverPause: IdlePauser = {
   markIdle: () => undefined,
-  prewarm: () => undefined,
   resume: async () => undefined,
 };
 
@@ -109,13 +88,11 @@ function createPausable({ sandboxes, containerId, pause }: PausableContainer, on
     mayBePaused = false;
   }
   return {
-    mayBePaused: () => mayBePaused,
     async pause(): Promise<void> {
       mayBePaused = true;
       await sandboxes.pause(containerId);
       pause.markPaused();
     },
-    unpause,
     /** Does nothing if it is certainly running, not even check the ownership. */
     async ensureUnpaused(): Promise<void> {
       if (mayBePaused) await retryUntilAborted(unpause, on);

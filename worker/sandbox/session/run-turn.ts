@@ -1,6 +1,6 @@
-// One message of a session, from its delivery to the sandbox to the `turn_end` in the log. The
-// activity that waits here may be retried. Then the claim returns the message that the sandbox
-// already has, and the agent ignores a message whose UUID it has received before.
+// One message of a session, from its delivery to the sandbox to the `turn_end` in the log. A failed
+// call is repeated. Then the claim returns the message that the sandbox already has, and the agent
+// ignores a message whose UUID it has received before.
 
 import type { SandboxTurn } from '../../../activities/sandbox.ts';
 import { failpoint } from '../../../core/failpoint.ts';
@@ -18,6 +18,7 @@ import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { UnwritableFile } from '../workspace/write-files.ts';
 import type { IdlePauser } from './idle-pauser.ts';
 import type { SaveQueue } from './save-session.ts';
+import type { TurnStarter } from './turn-runner.ts';
 
 /** Writes the input files of a message. Returns those that cannot be written. */
 export type WritePendingFiles = (
@@ -26,10 +27,11 @@ export type WritePendingFiles = (
 ) => Promise<UnwritableFile[]>;
 
 /**
- * Runs the session's next message to the end of its turn. Its files are written first.
- * `sandbox_ended`: another sandbox continues the session, or this one ended before the turn.
+ * Runs the session's next message to the end of its turn. Its files are written first. Calls
+ * `onLook` before each look for messages. `sandbox_ended`: another sandbox continues the session,
+ * or this one ended before the turn.
  */
-export type RunTurn = (writePendingFiles: WritePendingFiles) => Promise<SandboxTurn>;
+type RunTurn = (startedBy: TurnStarter, onLook: () => void) => Promise<SandboxTurn>;
 
 interface SessionParts {
   context: SandboxContext;
@@ -39,33 +41,32 @@ interface SessionParts {
   pauser: IdlePauser;
   saver: SaveQueue;
   ownership: Ownership;
+  writePendingFiles: WritePendingFiles;
 }
 
 export function createRunTurn(deps: SandboxDeps, parts: SessionParts): RunTurn {
   const sent = new Set<string>();
-  return (writePendingFiles) => runTurn(deps, { ...parts, sent, writePendingFiles });
+  return (startedBy, onLook) => runTurn(deps, { ...parts, sent, startedBy, onLook });
 }
 
 interface TurnDeps extends SessionParts {
   /** Messages that this process has written to the agent's input. */
   sent: Set<string>;
-  writePendingFiles: WritePendingFiles;
+  startedBy: TurnStarter;
+  onLook(): void;
 }
 
 async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<SandboxTurn> {
-  const { context, session, pauser, saver } = turn;
+  const { context, session, saver, startedBy } = turn;
   const { runId, generation } = context.ref;
   const { token } = context.lease;
   const lease = { runId, generation, token };
-  const [claimed] = await Promise.all([claimTurn(deps, lease), pauser.resume()]);
-  if (claimed.outcome !== 'turn') {
-    if (claimed.outcome === 'none') pauser.markIdle();
-    return claimed.outcome === 'none' ? noTurn : claimed;
-  }
+  const claimed = await claimAndResume(deps, turn, lease);
+  if (claimed.outcome !== 'turn') return claimed.outcome === 'none' ? noTurn : claimed;
   const { messageId, announcedFrame, waitedMs } = claimed;
   if (announcedFrame !== null) {
     void deps.frameStream.publish(runId, { frames: [announcedFrame], deltas: [] });
-    context.logger.info({ generation, messageId, waitedMs }, 'turn_started');
+    context.logger.info({ generation, messageId, waitedMs, startedBy }, 'turn_started');
     if (waitedMs !== null) deps.onTurnStarted(waitedMs);
   }
   failpoint('turn.claimed');
@@ -90,6 +91,27 @@ async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<SandboxTurn> 
 
 const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
 
+/**
+ * A hint unpauses the sandbox only after Postgres has confirmed the message and the lease. For an
+ * activity both happen at the same time.
+ */
+async function claimAndResume(
+  deps: SandboxDeps,
+  { pauser, startedBy, onLook }: TurnDeps,
+  lease: SandboxLease,
+) {
+  onLook();
+  const claiming = claimTurn(deps, lease);
+  if (startedBy === 'hint') {
+    const hinted = await claiming;
+    if (hinted.outcome === 'turn') await pauser.resume();
+    return hinted;
+  }
+  const [claimed] = await Promise.all([claiming, pauser.resume()]);
+  if (claimed.outcome === 'none') pauser.markIdle();
+  return claimed;
+}
+
 async function claimTurn({ turns }: Pick<SandboxDeps, 'turns'>, lease: SandboxLease) {
   const claimed = await turns.claim(lease);
   if (claimed.outcome !== 'turn') return claimed;
@@ -98,8 +120,9 @@ async function claimTurn({ turns }: Pick<SandboxDeps, 'turns'>, lease: SandboxLe
 
 async function turnResult(
   deps: SandboxDeps,
-  { context, pauser }: Pick<TurnDeps, 'context' | 'pauser'>,
+  { context, pauser, onLook }: Pick<TurnDeps, 'context' | 'pauser' | 'onLook'>,
 ): Promise<SandboxTurn> {
+  onLook();
   const next = await deps.turns.findNext(context.ref.runId);
   if (!next.more) pauser.markIdle();
   return { outcome: 'done', ...next };

@@ -4,6 +4,7 @@ import { limits } from '../../../core/limits.ts';
 import type { RunEnd } from '../../../core/runs/end-cause.ts';
 import { errorOf } from '../../../core/runs/end-cause.ts';
 import { retryUntilAborted } from '../../../lib/async/retry.ts';
+import type { SandboxRef } from '../../../workflows/shared/activities.ts';
 import type { SandboxContext, SessionContext } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { OutputPipeline } from '../output/output.ts';
@@ -13,12 +14,14 @@ import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { HashCache } from '../workspace/hash-cache.ts';
 import { createIdlePauser, type IdlePauser } from './idle-pauser.ts';
 import { createInterruptTurn, type InterruptTurn } from './interrupt-turn.ts';
-import { createRunTurn, type RunTurn } from './run-turn.ts';
+import { createRunTurn, type WritePendingFiles } from './run-turn.ts';
 import { createSaveQueue, saveSession } from './save-session.ts';
+import { createTurnRunner, type TurnRunner } from './turn-runner.ts';
 
 /** Operations that only a session's sandbox has. */
-export interface SessionController {
-  runTurn: RunTurn;
+export interface SessionController extends Omit<TurnRunner, 'hint' | 'run'> {
+  /** Runs the turn of the next message. */
+  runTurn: TurnRunner['run'];
   interrupt: InterruptTurn;
   /** Resolves when the sandbox is not paused. */
   resume(): Promise<void>;
@@ -34,13 +37,14 @@ interface SessionDeps {
   gracefulStop: GracefulStop;
   ownership: Ownership;
   hashes: HashCache;
+  writePendingFiles: WritePendingFiles;
   recorded(): Promise<unknown>;
 }
 
 export function createSessionController(
   deps: SandboxDeps,
   context: SandboxContext,
-  { session, output, gracefulStop, ownership, hashes, recorded }: SessionDeps,
+  { session, output, gracefulStop, ownership, hashes, writePendingFiles, recorded }: SessionDeps,
 ): SessionController {
   const { ref, folders, logger } = context;
   const lease = { ...ref, token: context.lease.token };
@@ -57,24 +61,23 @@ export function createSessionController(
   );
   const { tail } = output;
   const parts = { context, session, tail, gracefulStop, pauser, saver, ownership };
-  // A stored message unpauses the sandbox while its workflow is still being signalled.
-  const unsubscribe = deps.notifications.subscribeBestEffort(
-    sessionChannel(ref.runId),
-    pauser.prewarm,
-  );
-  ownership.signal.addEventListener('abort', unsubscribe, { once: true });
+  const turns = createTurns(deps, { ...parts, writePendingFiles });
+  const stopHints = followHints(deps, ref, turns);
+  ownership.signal.addEventListener('abort', stopHints, { once: true });
   if (session.turns.current() === null) pauser.markIdle();
   if (session.hasUnsavedTurn) saver.scheduleSave();
   // Adopted in the middle of a turn. The activity's retry may come too late to see the turn's end.
   if (session.turns.current() !== null) void session.turns.ended().then(saver.scheduleSave);
 
   return {
-    runTurn: createRunTurn(deps, parts),
+    runTurn: turns.run,
+    refuseHints: turns.refuseHints,
+    refuseHintsIfIdle: turns.refuseHintsIfIdle,
     resume: pauser.resume,
     save: saver.save,
     interrupt: createInterruptTurn({ context, turns: session.turns, ownership, newId: deps.newId }),
     async awaitExitAndSave() {
-      void context.exit.exited.then(unsubscribe);
+      void context.exit.exited.then(stopHints);
       // A terminated sandbox is not followed by another: its cause is recorded before the release.
       const exit = await awaitExitAndDrain(context, { output, ownership, recorded });
       hasExited = true;
@@ -94,12 +97,35 @@ export function createSessionController(
   };
 }
 
+function createTurns(deps: SandboxDeps, parts: Parameters<typeof createRunTurn>[1]): TurnRunner {
+  const { context, session } = parts;
+  return createTurnRunner({
+    runTurn: createRunTurn(deps, parts),
+    hasEnded: session.turns.hasEnded,
+    hasWork: () => deps.turns.hasWork(context.ref.runId),
+    mayActOnHints: deps.mayActOnHints,
+    onFailure: (err) => context.logger.debug({ err }, 'hint_not_followed'),
+  });
+}
+
+/** A message is delivered while its workflow is still being signalled. Returns how to stop that. */
+function followHints(
+  { notifications }: SandboxDeps,
+  { runId }: SandboxRef,
+  { hint, refuseHints }: Pick<TurnRunner, 'hint' | 'refuseHints'>,
+): () => void {
+  const unsubscribe = notifications.subscribeBestEffort(sessionChannel(runId), hint);
+  return () => {
+    refuseHints();
+    unsubscribe();
+  };
+}
+
 function createPauser(
   deps: SandboxDeps,
-  { containerId, ref, lease, pause, turns, logger }: SandboxContext,
+  { containerId, lease, pause, turns, logger }: SandboxContext,
   { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
 ): IdlePauser {
-  const hasWork = () => deps.turns.hasWork(ref.runId);
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
   // A background task starts another turn shortly after its end, and a paused agent could not.
   const mayPause = (since: number): boolean => {
@@ -108,7 +134,7 @@ function createPauser(
   };
   return createIdlePauser(
     { sandboxes: deps.sandboxes, logger },
-    { containerId, pause, afterMs, mayPause, isHeld: lease.confirm, hasWork },
+    { containerId, pause, afterMs, mayPause, isHeld: lease.confirm },
     ownership.signal,
   );
 }

@@ -8,6 +8,8 @@ export interface SessionTurnTracker {
   current(): PendingTurn | null;
   /** True if the message is or was the current one. */
   hasSeen(messageId: string): boolean;
+  /** True if the message was the current one. */
+  hasEnded(messageId: string): boolean;
   /** The previous turn has ended, even if its end was not noted here. */
   start(turn: PendingTurn): void;
   /**
@@ -31,6 +33,7 @@ export function createSessionTurnTracker(initial: PendingTurn | null): SessionTu
   return {
     current: () => current,
     hasSeen: (messageId) => seen.has(messageId),
+    hasEnded: (messageId) => seen.has(messageId) && current?.messageId !== messageId,
     start(turn) {
       seen.add(turn.messageId);
       current = turn;

@@ -89,9 +89,12 @@ it('after an outage the identity is compared again, before the next request', as
   const port = await freePort();
   const proxy = await forwardTemporal(port);
   const { temporal, hints } = openProcess('default', `127.0.0.1:${port}`);
+  expect(temporal.isReachable()).toBe(false);
   await temporal.check();
+  expect(temporal.isReachable()).toBe(true);
   await proxy.close();
   await expect(temporal.describe('any')).rejects.toThrow();
+  expect(temporal.isReachable()).toBe(false);
   // As if an empty server had been started at the address.
   await database.pool.query(`update temporal_identity set namespace_id = 'of the lost server'`);
   const again = await forwardTemporal(port);

@@ -114,6 +114,7 @@ export async function createSupervisorFixture(
         notify: async () => true,
       },
       notifications: { subscribeBestEffort: () => () => undefined },
+      mayActOnHints: () => true,
       egress: createEgress({
         modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],

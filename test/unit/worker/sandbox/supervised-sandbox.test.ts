@@ -51,6 +51,7 @@ function quietSandbox(lost: AbortSignal) {
   const sandbox = superviseSandbox(
     deps as unknown as SandboxDeps,
     prepared as unknown as PreparedSandbox,
+    async () => [],
   );
   return { sandbox, closed, released };
 }

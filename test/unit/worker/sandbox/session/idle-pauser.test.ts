@@ -12,7 +12,6 @@ interface PauserState {
   engineReady?: Promise<unknown>;
   unpause?: () => Promise<void>;
   isHeld?: () => Promise<boolean>;
-  hasWork?: () => Promise<boolean>;
 }
 
 /**
@@ -40,8 +39,7 @@ function pauserWith({
   };
   const end = new AbortController();
   onTestFinished(() => end.abort());
-  const yes = async () => true;
-  const answers = { mayPause: () => true, isHeld: yes, hasWork: yes, ...overrides };
+  const answers = { mayPause: () => true, isHeld: async () => true, ...overrides };
   const pause = createPauseState();
   const of = { containerId: 'container-1', pause, afterMs: 20, ...answers };
   const pauser = createIdlePauser({ sandboxes, logger }, of, end.signal);
@@ -97,40 +95,6 @@ test('a sandbox is not paused if its lease was lost, or if it was resumed during
   await sleep(100);
   expect(calls).toEqual([]);
   expect(other.calls).toEqual(['unpause']);
-});
-
-test('a prewarmed sandbox runs at once, and is paused again after the idle time', async () => {
-  const { pauser, calls } = pauserWith({});
-  pauser.markIdle();
-  await expect.poll(() => calls).toEqual(['pause']);
-  pauser.prewarm();
-  await expect.poll(() => calls).toEqual(['pause', 'unpause', 'pause']);
-});
-
-test.each([
-  ['whose lease was lost', { isHeld: async () => false }],
-  ['without work', { hasWork: async () => false }],
-  ['whose work Postgres cannot report', { hasWork: () => Promise.reject(new Error('no answer')) }],
-])('a sandbox %s is not prewarmed', async (_what, changed) => {
-  let answers: Pick<PauserState, 'isHeld' | 'hasWork'> = {};
-  const { pauser, calls } = pauserWith({
-    isHeld: async () => answers.isHeld?.() ?? true,
-    hasWork: async () => answers.hasWork?.() ?? true,
-  });
-  pauser.markIdle();
-  await expect.poll(() => calls).toEqual(['pause']);
-  answers = changed;
-  pauser.prewarm();
-  await sleep(100);
-  expect(calls.filter((one) => one === 'unpause')).toEqual([]);
-});
-
-test('a prewarm of a running sandbox does nothing', async () => {
-  const { pauser, calls } = pauserWith({});
-  await pauser.resume();
-  pauser.prewarm();
-  await sleep(100);
-  expect(calls).toEqual(['unpause']);
 });
 
 test('a running sandbox can be resumed after its end, a paused one cannot', async () => {

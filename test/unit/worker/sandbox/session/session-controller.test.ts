@@ -197,7 +197,7 @@ test.each([
   const ownership = createOwnership(logger);
   const turn = { messageId, uuid: 'u-1', isAccepted: true, error: null };
   const session = sessionWith(deps, context, ownership, { turns: createSessionTurnTracker(turn) });
-  const running = session.runTurn(async () => []);
+  const running = session.runTurn([]);
   running.catch(() => undefined); // released below
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(failed).toEqual(errors.map((error) => [{ ...ref, token: 1 }, messageId, error]));
@@ -233,7 +233,7 @@ test('a turn ends with its sandbox, and stays open if its sandbox is released', 
       isAccepted: true,
       error: null,
     });
-    return sessionWith(deps, context, ownership, { turns: chat }).runTurn(async () => []);
+    return sessionWith(deps, context, ownership, { turns: chat }).runTurn([]);
   };
   const [ended, released] = [createOwnership(logger), createOwnership(logger)];
   const turns = Promise.allSettled([runTurn(ended), runTurn(released)]);

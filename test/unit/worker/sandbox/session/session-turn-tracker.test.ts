@@ -64,3 +64,15 @@ test('an adopted turn counts as started, a sent one only once its start is noted
   turns.note(startOf('a'));
   expect(await started).toBe(true);
 });
+
+test('a turn has ended if it was the current one', () => {
+  const turns = createSessionTurnTracker(turn('a'));
+  const ended = () => ['a', 'b'].filter(turns.hasEnded);
+  expect(ended()).toEqual([]);
+  turns.note(endOf('a'));
+  expect(ended()).toEqual(['a']);
+  turns.start(turn('b'));
+  expect(ended()).toEqual(['a']);
+  turns.note(endOf('b'));
+  expect(ended()).toEqual(['a', 'b']);
+});

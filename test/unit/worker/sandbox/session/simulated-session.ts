@@ -1,0 +1,62 @@
+import {
+  createTurnRunner,
+  type TurnStarter,
+} from '../../../../../worker/sandbox/session/turn-runner.ts';
+
+/**
+ * A session whose queries and turns proceed when a test says so. A query is answered with what was
+ * stored at one moment between the question and the answer.
+ */
+export function createSession({ mayActOnHints = (): boolean => true } = {}) {
+  const stored: string[] = [];
+  const ended: string[] = [];
+  const startedBy: TurnStarter[] = [];
+  const steps: (() => void)[] = [];
+  let running: string | null = null;
+  const left = (): string | undefined => stored[ended.length];
+
+  function step<T>(act: () => T): Promise<T> {
+    return new Promise((resolve) => steps.push(() => resolve(act())));
+  }
+  async function query<T>(read: () => T): Promise<T> {
+    const found = await step(read);
+    await step(() => undefined); // the answer is on its way
+    return found;
+  }
+  async function runTurn(by: TurnStarter, onLook: () => void) {
+    onLook();
+    const message = await query(() => (running = left() ?? null));
+    if (message === null) return { outcome: 'done', more: false, hasWaiting: false } as const;
+    startedBy.push(by);
+    await step(() => {
+      running = null;
+      ended.push(message);
+    });
+    onLook();
+    const more = await query(() => left() !== undefined);
+    return { outcome: 'done', more, hasWaiting: false } as const;
+  }
+
+  const failures: unknown[] = [];
+  const runner = createTurnRunner({
+    runTurn,
+    hasEnded: (message) => ended.includes(message),
+    hasWork: () => query(() => left() !== undefined),
+    mayActOnHints,
+    onFailure: (error) => failures.push(error),
+  });
+  return {
+    ...{ stored, ended, startedBy, failures, runner, steps },
+    isRunning: () => running !== null,
+    async proceed(nth = 0): Promise<void> {
+      steps.splice(nth, 1)[0]?.();
+      await settled();
+    },
+    async finish(): Promise<void> {
+      while (steps.length > 0) await this.proceed();
+    },
+  };
+}
+
+/** Everything that depends on no further step has happened. */
+export const settled = () => new Promise((resolve) => setImmediate(resolve));

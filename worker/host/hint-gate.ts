@@ -1,0 +1,21 @@
+import type { SelfFence } from './self-fence.ts';
+
+/**
+ * Decides whether this host acts on hints. It does not while it is fenced or while Temporal does
+ * not answer: a turn could be neither interrupted nor stopped then.
+ */
+interface HintGate {
+  isOpen(): boolean;
+  /** Before this, Temporal counts as unreachable. */
+  watchTemporal(isReachable: () => boolean): void;
+}
+
+export function createHintGate({ fencedSignal }: Pick<SelfFence, 'fencedSignal'>): HintGate {
+  let isReachable = (): boolean => false;
+  return {
+    isOpen: () => !fencedSignal().aborted && isReachable(),
+    watchTemporal(isTemporalReachable) {
+      isReachable = isTemporalReachable;
+    },
+  };
+}
