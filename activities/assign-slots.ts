@@ -34,7 +34,7 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
   async function notify({ workflowId, ...assigned }: AssignedRun): Promise<void> {
     try {
       await temporal.signalSlotAssigned(workflowId);
-      logger.info(assigned, 'slot_assigned');
+      if (assigned.hostId !== null) logger.info(assigned, 'slot_assigned');
     } catch (err) {
       logger.warn({ err, ...assigned }, 'slot_notification_failed'); // a heartbeat repeats it
     }

@@ -92,6 +92,8 @@ export interface ApiDeps {
     | 'markMessagesSignalled'
     | 'ends'
     | 'position'
+    | 'listUnfinished'
+    | 'withdraw'
   >;
   presence: Pick<Presence, 'touch'>;
   /** How often open streams of sessions are reported. */

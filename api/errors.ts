@@ -8,6 +8,7 @@ export const errorStatuses = {
   NOT_FOUND: [404],
   METHOD_NOT_ALLOWED: [405],
   RUNNER_OFFLINE: [409],
+  MESSAGE_NOT_QUEUED: [409],
   ENDPOINT_RETIRED: [410],
   PAYLOAD_TOO_LARGE: [413],
   RANGE_NOT_SATISFIABLE: [416],
@@ -86,6 +87,12 @@ export const sessionIdTaken = () =>
     'NOT_FOUND',
     'The session with this ID has ended. Its ID cannot be used again until 24 hours after the session ' +
       'was deleted. Choose another sessionId, or omit it.',
+  );
+
+export const messageNotQueued = () =>
+  new ApiError(
+    'MESSAGE_NOT_QUEUED',
+    'The message is not queued: an agent may have received it, or its turn has ended.',
   );
 
 export const unauthorized = () =>

@@ -35,7 +35,12 @@ export function checkPathIds(app: App): void {
 }
 
 /** The path parameters that hold a UUID, and the resource that each identifies. */
-const resources: Record<string, string> = { runId: 'Run', flowId: 'Flow', keyId: 'Key' };
+const resources: Record<string, string> = {
+  runId: 'Run',
+  flowId: 'Flow',
+  keyId: 'Key',
+  messageId: 'Message',
+};
 
 export const isUuid = (value: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(value);

@@ -43,6 +43,7 @@ export const eventPayloads: Record<ServiceEvent, z.ZodType> = {
         'Present if the turn is run again. Replace the events of the earlier attempt with the same `messageId`.',
     }),
   }),
+  message_withdrawn: z.strictObject({ messageId }),
   chat_output: z.strictObject({ text: z.string() }),
   interaction: z.strictObject({
     interactionId: z.string(),

@@ -42,6 +42,7 @@ const ownEvents = [
   'interaction',
   'interaction_closed',
   'user_message',
+  'message_withdrawn',
   'state_rolled_back',
   'files_skipped',
 ] as const;

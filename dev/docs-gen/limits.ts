@@ -88,6 +88,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     'a shorter page',
   ],
   [
+    'Page of queued messages',
+    `${bytes(limits.page.runsMaxBytes)} of texts; it ends with the message that reaches the size`,
+    'a shorter page',
+  ],
+  [
     'Page of flows',
     `${bytes(limits.page.flowsMaxBytes)} of prompts and instructions; it ends with the flow that reaches the size`,
     'a shorter page',

@@ -4,6 +4,7 @@ import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { script } from '../support/prompts.ts';
 import { endSession, untilAsleep } from '../support/run-states.ts';
+import type { SentEvent } from '../support/sent-events.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let service: Service;
@@ -87,6 +88,56 @@ describe('messages that arrive while a session', patiently, () => {
     expect(left.filter(({ state }) => state === 'running')).toEqual([]);
     expect(await service.readRun(chat.runId)).toMatchObject({ error: 'stopped_by_api' });
   });
+});
+
+describe('messages that are taken back', patiently, () => {
+  const takeBack = (chat: Conversation, messageId: string) =>
+    service.call('DELETE', `${pathOf(chat)}/messages/${messageId}`);
+  const idOf = ({ data }: { data: string }): string =>
+    (JSON.parse(data) as { messageId: string }).messageId;
+
+  it('while others run have no turn or one turn, and never half of each', async () => {
+    const chat = await openConversation(service);
+    const delivered: string[] = [];
+    const withdrawn: string[] = [];
+    for (let n = 0; n < 16; n += 1) {
+      delivered.push(await chat.send(saying(`Number ${n}.`)));
+      const messageId = await chat.send(saying(`Late ${n}.`));
+      // In the first round the container is not up. Later the two race.
+      if (n > 0) await chat.until((event) => isOf(event, 'user_message', delivered.at(-1)));
+      await sleep(4 * n);
+      const { status } = await takeBack(chat, messageId);
+      expect([200, 409]).toContain(status);
+      (status === 200 ? withdrawn : delivered).push(messageId);
+    }
+    const last = await chat.send(saying('Last.'));
+    await chat.turn(last);
+    assertExactlyOnce(chat, [...delivered, last]);
+    expect(chat.named('message_withdrawn').map(idOf)).toEqual(withdrawn);
+    expect(withdrawn).not.toEqual([]);
+    const { status } = await takeBack(chat, last);
+    expect(status).toBe(409);
+    await endSession(service, chat);
+  });
+
+  it('from a sleeping session leave it without a slot, and the next message wakes it', async () => {
+    const chat = await openConversation(service);
+    await chat.say(saying('Here.'));
+    await untilAsleep(service, chat);
+    const messageId = await chat.send(saying('Never.'));
+    expect((await takeBack(chat, messageId)).status).toBe(200);
+    const slots = `select from runs where id = $1 and holds_slot`;
+    const { pool } = service.database;
+    const held = async () => (await pool.query(slots, [chat.runId])).rowCount;
+    await expect.poll(held, { timeout: 60_000 }).toBe(0);
+    const next = await chat.say(saying('Again.'));
+    expect(next.texts).toEqual(['Again.']);
+    expect(saidIn(chat)).toEqual(['Here.', 'Again.']);
+    await endSession(service, chat);
+  });
+
+  const isOf = (event: SentEvent, name: string, messageId: string | undefined): boolean =>
+    event.event === name && idOf(event) === messageId;
 });
 
 const saidIn = (chat: Conversation): string[] =>

@@ -56,7 +56,9 @@ it('describes every event of a chat, field by field', { timeout: 180_000 }, asyn
   for (const event of [...chat.events, ...late]) expectDescribed(event);
   const seen = new Set(chat.events.map(({ event }) => event));
   const unseen = streamEvents.filter((event) => !seen.has(event));
-  // Only after the loss of a host does `state_rolled_back` follow.
-  expect(unseen.toSorted()).toEqual(['replay_truncated', 'state_rolled_back', 'stream']);
+  // No host is lost, and no message is taken back.
+  expect(unseen.toSorted()).toEqual([
+    ...['message_withdrawn', 'replay_truncated', 'state_rolled_back', 'stream'],
+  ]);
   expect(JSON.parse(late.at(-1)?.data ?? '')).toMatchObject({ reason: 'already_ended' });
 });

@@ -5,9 +5,11 @@ import type { WaitForTurnEnd } from '../turn-waiter.ts';
 import { changeSessionConfig } from './change-session-config.ts';
 import { chat } from './chat.ts';
 import { endSession } from './end-session.ts';
+import { listMessages } from './list-messages.ts';
 import { listSessions } from './list-sessions.ts';
 import { openSession } from './open-session.ts';
 import { readSession } from './read-session.ts';
+import { withdrawMessage } from './withdraw-message.ts';
 
 export function sessions(
   app: App,
@@ -21,4 +23,6 @@ export function sessions(
   readSession(app, deps);
   endSession(app, deps, workflows);
   changeSessionConfig(app, deps);
+  listMessages(app, deps);
+  withdrawMessage(app, deps);
 }

@@ -110,7 +110,10 @@ export function createAdmission(
     findEvictableInProject: (projectId: string) => findEvictableInProject(pool, projectId),
     /** Assigns the free slots of all hosts to waiting runs and sessions, see assign_waiting.sql. */
     assignWaiting: () => assignWaiting(pool, hostStaleMs),
-    /** Runs and sessions that have a slot and have not asked for it since. */
+    /**
+     * Runs and sessions that have a slot and have not asked for it since, and sessions that wait
+     * for one although their messages were withdrawn.
+     */
     findUnclaimed: () => findUnclaimed(pool),
     /** The idle sessions to evict for runs that wait because every host is full. */
     findEvictableOnHosts: () => findEvictableOnHosts(pool, hostStaleMs),

@@ -3,11 +3,12 @@
 
 import type { Pool } from '../client/pool.ts';
 
-/** A run or session that has got the slot that it waited for. */
+/** A run or session that has got the slot that it waited for, or no longer waits for one. */
 export interface AssignedRun {
   runId: string;
   workflowId: string;
-  hostId: string;
+  /** Null: the messages of the session were withdrawn, so that its next claim ends the wait. */
+  hostId: string | null;
   /** The API request that started the run. */
   requestId: string | null;
 }
@@ -30,7 +31,8 @@ export async function findUnclaimed(pool: Pool): Promise<AssignedRun[]> {
        r.request_id as "requestId"
      from runs r
      where r.ended_at is null and r.waiting_since is not null
-       and r.host_id is not null and r.end_cause is null
+       and r.end_cause is null
+       and (r.host_id is not null or r.session_id is not null and not session_has_work(r.id))
      order by r.waiting_since, r.id limit ${pageSize}`,
   );
   return rows;

@@ -9,6 +9,7 @@ import {
   storeMessage,
   storeWithFiles,
 } from './store-message.ts';
+import { listUnfinished, type UnfinishedQuery, withdrawMessage } from './unfinished-messages.ts';
 
 /** The end of a message's turn. */
 export interface MessageEnd {
@@ -45,6 +46,10 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     ends: (messageIds: string[]) => findEnds(pool, messageIds),
     /** How many messages come before it, including the one in progress. */
     position: (messageId: string) => countBefore(pool, messageId),
+    /** The queue of a session, with the message in progress. */
+    listUnfinished: (runId: string, query: UnfinishedQuery) => listUnfinished(pool, runId, query),
+    /** Takes back a message that no agent can have received. */
+    withdraw: (runId: string, messageId: string) => withdrawMessage(pool, runId, messageId),
     /**
      * A page of sessions with messages that their workflow was not notified of, each with its
      * oldest. Those after the run `after` come first, then the others.

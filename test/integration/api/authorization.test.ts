@@ -24,7 +24,10 @@ const keyed = () => routes().filter(({ config }) => config.callers?.includes('ke
 const ofOperators = () => routes().filter(({ config }) => config.callers?.includes('operator'));
 
 /** All belong to the tenant. */
-const ids = () => ({ ...tenant, runId, sessionId, interactionId: 'question-1' });
+const ids = () => ({
+  ...{ ...tenant, runId, sessionId, interactionId: 'question-1' },
+  messageId: runId, // of no message
+});
 
 const ask = (call: Call, route: RouteEntry, headers: Record<string, string> = {}) =>
   callRoute(call, route, { ids: ids(), headers });

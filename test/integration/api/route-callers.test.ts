@@ -100,7 +100,8 @@ async function createResources({ projectId, flowId, key }: Tenant) {
   const spare = { projectId, name: 'spare', createdBy: 'ana' };
   const { record } = await fixture.stores.keys.create(spare);
   const { runId } = run.json.data;
-  return { runId, sessionId, interactionId: 'question-1', keyId: record.keyId };
+  const ofNone = { interactionId: 'question-1', messageId: runId };
+  return { runId, sessionId, keyId: record.keyId, ...ofNone };
 }
 
 async function signIn(): Promise<string> {

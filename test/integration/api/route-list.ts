@@ -14,10 +14,12 @@ export const routesByCaller = {
   ],
   key: [
     'DELETE /api/v1/flows/:flowId/sessions/:sessionId',
+    'DELETE /api/v1/flows/:flowId/sessions/:sessionId/messages/:messageId',
     'DELETE /api/v1/runs/:runId',
     'GET /api/v1/flows',
     'GET /api/v1/flows/:flowId/sessions',
     'GET /api/v1/flows/:flowId/sessions/:sessionId',
+    'GET /api/v1/flows/:flowId/sessions/:sessionId/messages',
     'GET /api/v1/runs',
     'GET /api/v1/runs/:runId',
     'GET /api/v1/runs/:runId/changes',

@@ -34,7 +34,7 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
   const keys = (await Promise.all(made)).map(({ key }) => key);
   const foreignRun = await start(api, otherTenant);
   const runs: string[] = [];
-  const sessions: string[] = [];
+  const sessions: OpenedSession[] = [];
 
   function note(runId: string): void {
     runs.push(runId);
@@ -58,7 +58,9 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
     if (isOther && choice % 2 === 0) return randomUUID();
     if (parameter === 'flowId') return isOther ? otherTenant.flowId : tenant.flowId;
     if (parameter === 'interactionId') return interactionId;
-    if (parameter === 'sessionId') return sessions[choice % sessions.length] ?? randomUUID();
+    const session = sessions[choice % sessions.length];
+    if (parameter === 'sessionId') return session?.sessionId ?? randomUUID();
+    if (parameter === 'messageId') return session?.messageId ?? randomUUID();
     return isOther ? foreignRun : (runs[choice % runs.length] ?? foreignRun);
   }
 
@@ -71,9 +73,18 @@ async function start(api: ApiProcess, { flowId, key }: Tenant): Promise<string> 
   return answer.json.data.runId;
 }
 
-async function open(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {
-  const answer = await caller(api, key)(`/api/v1/flows/${flowId}/sessions`, { body: {} });
-  return answer.json.data.sessionId;
+interface OpenedSession {
+  sessionId: string;
+  /** Of a queued message. */
+  messageId: string;
+}
+
+async function open(api: ApiProcess, { flowId, key }: Tenant): Promise<OpenedSession> {
+  const answer = await caller(api, key)(`/api/v1/flows/${flowId}/chat`, {
+    body: { message: 'Hello.' },
+  });
+  const { sessionId, messageId } = answer.json.data;
+  return { sessionId, messageId };
 }
 
 const fresh = async (): Promise<void> => undefined;

@@ -1,0 +1,76 @@
+// The messages of a session that wait for an agent or are in progress.
+
+import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
+import type { Db } from '../client/pool.ts';
+
+export interface UnfinishedMessage {
+  messageId: string;
+  /** How many messages come before it, including the one in progress. */
+  position: number;
+  /** An agent may have received it. */
+  isDelivered: boolean;
+  text: string;
+  createdAt: Date;
+}
+
+export interface UnfinishedQuery {
+  limit: number;
+  /** A page ends with the message whose text reaches this size. */
+  maxBytes: number;
+  /** A page's `next`. */
+  after?: string | undefined;
+}
+
+interface UnfinishedPage {
+  messages: UnfinishedMessage[];
+  /** The last message of the page; null if it is the last page. */
+  next: string | null;
+}
+
+/** In their order. */
+export async function listUnfinished(
+  db: Db,
+  runId: string,
+  { limit, maxBytes, after }: UnfinishedQuery,
+): Promise<UnfinishedPage> {
+  const { rows } = await db.query<UnfinishedMessage & { found: number }>(listStatement, [
+    ...[runId, after ?? null, limit + 1, maxBytes],
+  ]);
+  const { page, lastBeforeNext } = cutPage(rows, limit);
+  return { messages: page, next: lastBeforeNext?.messageId ?? null };
+}
+
+/** The messages before the page count in the positions, so they are left out afterwards. */
+const unfinished = `
+  select * from (
+    select m.id, m.position as nth, m.text, m.created_at, m.delivery_attempts,
+      row_number() over (order by m.position) - 1 as before
+    from session_messages m where m.run_id = $1 and m.ended_at is null
+  ) all_unfinished
+  where $2::uuid is null
+    or nth > (select p.position from session_messages p where p.id = $2 and p.run_id = $1)
+  order by nth limit $3`;
+
+const listStatement = `
+  select m.id as "messageId", m.before as position, m.delivery_attempts > 0 as "isDelivered",
+    m.text, m.created_at as "createdAt", m.found
+  from (${withBytesBefore(unfinished, { bytes: bytesOf('text'), order: 'f.nth' })}) m
+  where m.bytes_before < $4
+  order by m.nth`;
+
+/**
+ * `withdrawn` also at a second call. `not_queued`: an agent may have received the message, or its
+ * turn has ended. `unknown`: the session has no such message.
+ */
+type Withdrawal = 'withdrawn' | 'not_queued' | 'unknown';
+
+export async function withdrawMessage(
+  db: Db,
+  runId: string,
+  messageId: string,
+): Promise<Withdrawal> {
+  const text = 'select withdraw_message($1, $2) as outcome';
+  const { rows } = await db.query<{ outcome: Withdrawal }>(text, [runId, messageId]);
+  if (!rows[0]) throw new Error('withdraw_message returned no row');
+  return rows[0].outcome;
+}
