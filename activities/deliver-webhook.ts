@@ -5,6 +5,7 @@ import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import {
   signatureBase,
+  standardSignatureBase,
   type WebhookOutcome,
   type WebhookSender,
   webhookHeaders,
@@ -151,9 +152,12 @@ function recordInTime(
 function signed(runId: string, webhook: PendingWebhook, now: Date) {
   const { url, body, deliveryId, secret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
-  const base = signatureBase(unixSeconds, body);
-  const hmac = createHmac('sha256', secret).update(base).digest('hex');
-  return { url, body, headers: webhookHeaders({ runId, deliveryId, attempt, unixSeconds, hmac }) };
+  const sign = (base: string, encoding: 'hex' | 'base64') =>
+    createHmac('sha256', secret).update(base).digest(encoding);
+  const hmac = sign(signatureBase(unixSeconds, body), 'hex');
+  const standardHmac = sign(standardSignatureBase(deliveryId, unixSeconds, body), 'base64');
+  const about = { runId, deliveryId, attempt, unixSeconds, hmac, standardHmac };
+  return { url, body, headers: webhookHeaders(about) };
 }
 
 function resultOf(outcome: WebhookOutcome): { status: number | null; error: string | null } {

@@ -42,6 +42,15 @@ export function signatureBase(unixSeconds: number, body: string): string {
   return `${unixSeconds}.${body}`;
 }
 
+/** The signed text of Standard Webhooks. */
+export function standardSignatureBase(
+  deliveryId: string,
+  unixSeconds: number,
+  body: string,
+): string {
+  return `${deliveryId}.${unixSeconds}.${body}`;
+}
+
 interface AttemptHeaders {
   runId: string;
   deliveryId: string;
@@ -49,8 +58,11 @@ interface AttemptHeaders {
   unixSeconds: number;
   /** Hex HMAC-SHA256 of the signature base, keyed with the project's secret. */
   hmac: string;
+  /** Base64 HMAC-SHA256 of the base of Standard Webhooks, with the same key. */
+  standardHmac: string;
 }
 
+/** The headers of the interface, and beside them those of Standard Webhooks. */
 export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> {
   return {
     'content-type': 'application/json',
@@ -60,6 +72,9 @@ export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> 
     'x-service-delivery-id': attempt.deliveryId,
     'x-service-attempt': String(attempt.attempt),
     'x-service-signature': `t=${attempt.unixSeconds},v1=${attempt.hmac}`,
+    'webhook-id': attempt.deliveryId,
+    'webhook-timestamp': String(attempt.unixSeconds),
+    'webhook-signature': `v1,${attempt.standardHmac}`,
   };
 }
 

@@ -40,6 +40,12 @@ const headers: [name: string, description: string][] = [
     'X-Service-Signature',
     '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` with the webhook secret of the project.',
   ],
+  ['Webhook-Id', 'The same as `X-Service-Delivery-Id`, for libraries for Standard Webhooks.'],
+  ['Webhook-Timestamp', 'The `t` of `X-Service-Signature`.'],
+  [
+    'Webhook-Signature',
+    '`v1,<base64>`: the signature of Standard Webhooks, with the same secret as its key.',
+  ],
 ];
 
 export const runFinishedWebhook = {

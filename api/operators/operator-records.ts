@@ -31,7 +31,14 @@ export const settingsRecord = z
   })
   .meta({ id: 'ProjectSettings' });
 
-export const webhookSecret = z.object({ webhookSecret: z.string() });
+export const webhookSecret = z.object({
+  webhookSecret: z.string(),
+  standardWebhookSecret: z
+    .string()
+    .meta({
+      description: 'The same secret in the form that libraries for Standard Webhooks expect.',
+    }),
+});
 
 export const keyRecord = z
   .object({

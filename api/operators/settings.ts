@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../core/omit-undefined.ts';
+import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -58,7 +59,7 @@ export function settings(app: App, deps: ApiDeps): void {
 
   app.get(`${projectPath}/webhook-secret`, { config, schema: readSecret }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    return { data: { webhookSecret: await projects.ensureWebhookSecret(projectId) } };
+    return secretView(await projects.ensureWebhookSecret(projectId));
   });
 
   app.post(
@@ -68,7 +69,7 @@ export function settings(app: App, deps: ApiDeps): void {
       const { projectId } = await loadProject(deps, request.params);
       const rotated = await projects.rotateWebhookSecret(projectId);
       logChange(request, 'webhookSecret');
-      return { data: { webhookSecret: rotated } };
+      return secretView(rotated);
     },
   );
 
@@ -78,6 +79,10 @@ export function settings(app: App, deps: ApiDeps): void {
     return { data: { ...project, model: model && { baseUrl: model.baseUrl } } };
   }
 }
+
+const secretView = (secret: string) => ({
+  data: { webhookSecret: secret, standardWebhookSecret: standardWebhookSecretOf(secret) },
+});
 
 type Changing = Parameters<typeof operatorOf>[0];
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
+import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {
@@ -150,7 +151,8 @@ function webhookSecret({ withStores }: CliDeps): Command {
         const secret = options.rotate
           ? await projects.rotateWebhookSecret(id)
           : await projects.ensureWebhookSecret(id);
-        printRecord({ webhookSecret: secret }, options);
+        const standardWebhookSecret = standardWebhookSecretOf(secret);
+        printRecord({ webhookSecret: secret, standardWebhookSecret }, options);
       }),
     );
 }

@@ -1,7 +1,9 @@
 // The posts of a receiver, as a client of the service reads them.
 
+import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { isGenuine } from '../../dev/demo/webhook-receiver.ts';
+import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
 import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from './api-client.ts';
@@ -57,6 +59,16 @@ export async function expectSigned(
 ): Promise<void> {
   const secret = await ensureWebhookSecret(database.pool, createSealer(encryptionKey), projectId);
   expect(isSignedWith(secret, post)).toBe(true);
+  expect(isStandardSignedWith(secret, post)).toBe(true);
+}
+
+/** Verifies it as a library for Standard Webhooks does, with the secret in its form. */
+function isStandardSignedWith(secret: string, post: ReceivedPost | undefined): boolean {
+  const { headers = {}, body = '' } = post ?? {};
+  const key = Buffer.from(standardWebhookSecretOf(secret).slice('whsec_'.length), 'base64');
+  const base = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.');
+  const expected = createHmac('sha256', key).update(base).digest('base64');
+  return String(headers['webhook-signature']).split(' ').includes(`v1,${expected}`);
 }
 
 export const isSignedWith = (secret: string, post: ReceivedPost | undefined): boolean =>

@@ -41,7 +41,10 @@ describe('projects', () => {
 
   test('have one webhook secret', async () => {
     const secret = await flowrun.json('project', 'webhook-secret', 'shop');
-    expect(secret).toEqual({ webhookSecret: expect.stringMatching(/^\S{20,}$/) });
+    expect(secret).toEqual({
+      webhookSecret: expect.stringMatching(/^whs_\S{43}$/),
+      standardWebhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/),
+    });
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(secret);
     const rotated = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate');
     expect(rotated).not.toEqual(secret);

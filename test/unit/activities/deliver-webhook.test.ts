@@ -91,6 +91,7 @@ describe('a webhook attempt', () => {
     const { deliver, sent } = deliveryWith(pending, answered(204));
     expect(await deliver()).toEqual({ status: 204 });
     const hmac = createHmac('sha256', 'whs_x').update(`1700000000.${body}`).digest('hex');
+    const standard = createHmac('sha256', 'whs_x').update(`d-1.1700000000.${body}`);
     expect(sent).toEqual([
       {
         url: pending.url,
@@ -103,6 +104,9 @@ describe('a webhook attempt', () => {
           'x-service-delivery-id': 'd-1',
           'x-service-attempt': '2',
           'x-service-signature': `t=1700000000,v1=${hmac}`,
+          'webhook-id': 'd-1',
+          'webhook-timestamp': '1700000000',
+          'webhook-signature': `v1,${standard.digest('base64')}`,
         },
       },
     ]);

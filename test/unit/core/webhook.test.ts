@@ -105,7 +105,7 @@ test('the signature covers the timestamp and the exact body', () => {
 
 test('the headers have event, run and attempt', () => {
   const attempt = { runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5, hmac: 'ab' };
-  expect(webhookHeaders(attempt)).toEqual({
+  expect(webhookHeaders({ ...attempt, standardHmac: 'cd' })).toEqual({
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
     'x-service-event': 'run.finished',
@@ -113,5 +113,8 @@ test('the headers have event, run and attempt', () => {
     'x-service-delivery-id': 'd-1',
     'x-service-attempt': '2',
     'x-service-signature': 't=5,v1=ab',
+    'webhook-id': 'd-1',
+    'webhook-timestamp': '5',
+    'webhook-signature': 'v1,cd',
   });
 });

@@ -147,8 +147,9 @@ test.each([
 
 test('shows the webhook secret, and a new one after it was rotated', async () => {
   const path = `/api/projects/${await newProject()}/webhook-secret`;
-  const first = (await operator(path)).json.data.webhookSecret;
+  const { webhookSecret: first, standardWebhookSecret } = (await operator(path)).json.data;
   expect(first).toMatch(/^whs_\S{43}$/);
+  expect(standardWebhookSecret).toBe(`whsec_${Buffer.from(first).toString('base64')}`);
   expect((await operator(path)).json.data.webhookSecret).toBe(first);
   const rotated = await operator(`${path}/rotate`, { method: 'POST' });
   expect(rotated.json.data.webhookSecret).toMatch(/^whs_\S{43}$/);
