@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
 import {
+  type AttemptSignature,
   signatureBase,
   standardSignatureBase,
   type WebhookOutcome,
@@ -148,16 +149,23 @@ function recordInTime(
   });
 }
 
-/** Every attempt has its own signature, over exactly the bytes that are sent. */
+/** Every attempt has its own signatures, over exactly the bytes that are sent. */
 function signed(runId: string, webhook: PendingWebhook, now: Date) {
-  const { url, body, deliveryId, secret, attempt } = webhook;
+  const { url, body, deliveryId, secret, nextSecret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
-  const sign = (base: string, encoding: 'hex' | 'base64') =>
-    createHmac('sha256', secret).update(base).digest(encoding);
-  const hmac = sign(signatureBase(unixSeconds, body), 'hex');
-  const standardHmac = sign(standardSignatureBase(deliveryId, unixSeconds, body), 'base64');
-  const about = { runId, deliveryId, attempt, unixSeconds, hmac, standardHmac };
-  return { url, body, headers: webhookHeaders(about) };
+  const sign = (key: string): AttemptSignature => {
+    const hmacOf = (base: string) => createHmac('sha256', key).update(base);
+    return {
+      hmac: hmacOf(signatureBase(unixSeconds, body)).digest('hex'),
+      standardHmac: hmacOf(standardSignatureBase(deliveryId, unixSeconds, body)).digest('base64'),
+    };
+  };
+  const signatures = {
+    signature: sign(secret),
+    nextSignature: nextSecret === null ? null : sign(nextSecret),
+  };
+  const headers = webhookHeaders({ runId, deliveryId, attempt, unixSeconds, ...signatures });
+  return { url, body, headers };
 }
 
 function resultOf(outcome: WebhookOutcome): { status: number | null; error: string | null } {

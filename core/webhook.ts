@@ -56,14 +56,26 @@ interface AttemptHeaders {
   deliveryId: string;
   attempt: number;
   unixSeconds: number;
-  /** Hex HMAC-SHA256 of the signature base, keyed with the project's secret. */
+  signature: AttemptSignature;
+  /** The signature with the next secret; null unless the secret is rotated. */
+  nextSignature: AttemptSignature | null;
+}
+
+export interface AttemptSignature {
+  /** Hex HMAC-SHA256 of the signature base, keyed with the secret. */
   hmac: string;
   /** Base64 HMAC-SHA256 of the base of Standard Webhooks, with the same key. */
   standardHmac: string;
 }
 
-/** The headers of the interface, and beside them those of Standard Webhooks. */
+/**
+ * The headers of the interface, and beside them those of Standard Webhooks. `X-Service-Signature`
+ * always has one signature, because receivers may split it at its commas.
+ */
 export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> {
+  const { unixSeconds, signature, nextSignature } = attempt;
+  const timed = ({ hmac }: AttemptSignature): string => `t=${unixSeconds},v1=${hmac}`;
+  const all = nextSignature === null ? [signature] : [signature, nextSignature];
   return {
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
@@ -71,10 +83,11 @@ export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> 
     'x-service-run-id': attempt.runId,
     'x-service-delivery-id': attempt.deliveryId,
     'x-service-attempt': String(attempt.attempt),
-    'x-service-signature': `t=${attempt.unixSeconds},v1=${attempt.hmac}`,
+    'x-service-signature': timed(signature),
+    ...(nextSignature === null ? {} : { 'x-service-signature-next': timed(nextSignature) }),
     'webhook-id': attempt.deliveryId,
-    'webhook-timestamp': String(attempt.unixSeconds),
-    'webhook-signature': `v1,${attempt.standardHmac}`,
+    'webhook-timestamp': String(unixSeconds),
+    'webhook-signature': all.map(({ standardHmac }) => `v1,${standardHmac}`).join(' '),
   };
 }
 

@@ -40,11 +40,15 @@ const headers: [name: string, description: string][] = [
     'X-Service-Signature',
     '`t=<unix seconds>,v1=<hex>`: the HMAC-SHA256 of `<t>.<raw body>` with the webhook secret of the project.',
   ],
+  [
+    'X-Service-Signature-Next',
+    'The signature with the next secret. Present only while the secret is rotated.',
+  ],
   ['Webhook-Id', 'The same as `X-Service-Delivery-Id`, for libraries for Standard Webhooks.'],
   ['Webhook-Timestamp', 'The `t` of `X-Service-Signature`.'],
   [
     'Webhook-Signature',
-    '`v1,<base64>`: the signature of Standard Webhooks, with the same secret as its key.',
+    '`v1,<base64>`: the signature of Standard Webhooks, with the same secret as its key. While the secret is rotated, a second one follows after a space.',
   ],
 ];
 
@@ -59,7 +63,7 @@ export const runFinishedWebhook = {
       name,
       description,
       in: 'header',
-      required: true,
+      required: name !== 'X-Service-Signature-Next',
       schema: { type: 'string' },
     })),
     requestBody: {

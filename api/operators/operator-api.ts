@@ -11,6 +11,7 @@ import { runs } from './runs.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in.ts';
 import { usage } from './usage.ts';
+import { webhookSecret } from './webhook-secret.ts';
 
 interface Helpers {
   guard: BruteForceGuard;
@@ -22,6 +23,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   signIn(app, deps, guard);
   projects(app, deps);
   settings(app, deps);
+  webhookSecret(app, deps);
   keys(app, deps);
   flows(app, deps);
   usage(app, deps);

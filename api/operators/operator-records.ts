@@ -31,12 +31,17 @@ export const settingsRecord = z
   })
   .meta({ id: 'ProjectSettings' });
 
-export const webhookSecret = z.object({
+export const webhookSecrets = z.object({
   webhookSecret: z.string(),
-  standardWebhookSecret: z
+  standardWebhookSecret: z.string().meta({
+    description: 'The same secret in the form that libraries for Standard Webhooks expect.',
+  }),
+  nextWebhookSecret: z
     .string()
+    .nullable()
     .meta({
-      description: 'The same secret in the form that libraries for Standard Webhooks expect.',
+      description:
+        'Signs beside the secret until it replaces it. Null: no rotation is in progress.',
     }),
 });
 

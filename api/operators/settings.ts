@@ -1,5 +1,4 @@
 import { omitUndefined } from '../../core/omit-undefined.ts';
-import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -7,7 +6,7 @@ import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { operatorOf } from './identify-operator.ts';
 import { config, loadProject, projectPath } from './load-resources.ts';
-import { settingsRecord, webhookSecret } from './operator-records.ts';
+import { settingsRecord } from './operator-records.ts';
 import { projectParams, settingsPatch } from './operator-schemas.ts';
 
 const plain = { params: projectParams, querystring: noQuery };
@@ -27,21 +26,7 @@ const changeSettings = {
   response: { 200: enveloped(settingsRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
-const readSecret = {
-  ...plain,
-  operationId: 'readWebhookSecret',
-  summary: 'The secret that signs the webhooks of a project',
-  response: { 200: enveloped(webhookSecret), ...errors(400, 401, 404, 429, 500, 503) },
-};
-
-const rotateSecret = {
-  ...plain,
-  operationId: 'rotateWebhookSecret',
-  summary: 'Replace the webhook secret, which signs all later attempts',
-  response: { 200: enveloped(webhookSecret), ...errors(400, 401, 403, 404, 429, 500, 503) },
-};
-
-/** A project's limits, model and webhook secret. */
+/** A project's limits and model. */
 export function settings(app: App, deps: ApiDeps): void {
   const { projects } = deps;
 
@@ -57,22 +42,6 @@ export function settings(app: App, deps: ApiDeps): void {
     return settingsOf(after ?? before);
   });
 
-  app.get(`${projectPath}/webhook-secret`, { config, schema: readSecret }, async (request) => {
-    const { projectId } = await loadProject(deps, request.params);
-    return secretView(await projects.ensureWebhookSecret(projectId));
-  });
-
-  app.post(
-    `${projectPath}/webhook-secret/rotate`,
-    { config, schema: rotateSecret },
-    async (request) => {
-      const { projectId } = await loadProject(deps, request.params);
-      const rotated = await projects.rotateWebhookSecret(projectId);
-      logChange(request, 'webhookSecret');
-      return secretView(rotated);
-    },
-  );
-
   /** The model's key is write-only. */
   async function settingsOf({ createdAt: _createdAt, ...project }: Project) {
     const model = await projects.readModel(project.projectId);
@@ -80,14 +49,11 @@ export function settings(app: App, deps: ApiDeps): void {
   }
 }
 
-const secretView = (secret: string) => ({
-  data: { webhookSecret: secret, standardWebhookSecret: standardWebhookSecretOf(secret) },
-});
-
 type Changing = Parameters<typeof operatorOf>[0];
 
-function logChange(request: Changing, fields: string): void {
+/** Logs the names of the changed fields, never their values. */
+export function logChange(request: Changing, fields: string): void {
   const { operatorId } = operatorOf(request);
-  const { projectId } = request.params as { projectId: string }; // a path parameter of every route here
+  const { projectId } = request.params as { projectId: string }; // a path parameter of its routes
   request.log.info({ operatorId, projectId, fields }, 'settings_changed');
 }

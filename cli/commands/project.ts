@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
@@ -139,20 +139,31 @@ function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
   throw new UsageError('--own-model-key-file and --own-model-base-url must be used together.');
 }
 
+interface SecretOptions extends Output {
+  next?: true;
+  rotate?: true;
+}
+
 function webhookSecret({ withStores }: CliDeps): Command {
+  const next = new Option('--next', 'begin a rotation: sign with a second secret, too');
   return new Command('webhook-secret')
     .description('show the secret that verifies a project’s webhooks')
     .argument('<project>', 'its ID', projectId)
-    .option('--rotate', 'replace it, starting with the next delivery attempt')
+    .addOption(next.conflicts('rotate'))
+    .option('--rotate', 'replace it by the next one, or by a new one, from the next attempt on')
     .option('--json', 'print JSON')
-    .action((id: string, options: Output & { rotate?: true }) =>
+    .action((id: string, options: SecretOptions) =>
       withStores(async ({ projects }) => {
         if ((await projects.find(id)) === null) throw new CliError(`No such project: ${id}.`);
-        const secret = options.rotate
-          ? await projects.rotateWebhookSecret(id)
-          : await projects.ensureWebhookSecret(id);
-        const standardWebhookSecret = standardWebhookSecretOf(secret);
-        printRecord({ webhookSecret: secret, standardWebhookSecret }, options);
+        if (options.rotate) await projects.rotateWebhookSecret(id);
+        if (options.next) await projects.prepareNextWebhookSecret(id);
+        const { secret, nextSecret } = await projects.ensureWebhookSecrets(id);
+        const secrets = {
+          webhookSecret: secret,
+          standardWebhookSecret: standardWebhookSecretOf(secret),
+          nextWebhookSecret: nextSecret,
+        };
+        printRecord(secrets, options);
       }),
     );
 }

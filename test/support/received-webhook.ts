@@ -63,7 +63,7 @@ export async function expectSigned(
 }
 
 /** Verifies it as a library for Standard Webhooks does, with the secret in its form. */
-function isStandardSignedWith(secret: string, post: ReceivedPost | undefined): boolean {
+export function isStandardSignedWith(secret: string, post: ReceivedPost | undefined): boolean {
   const { headers = {}, body = '' } = post ?? {};
   const key = Buffer.from(standardWebhookSecretOf(secret).slice('whsec_'.length), 'base64');
   const base = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.');
@@ -71,8 +71,9 @@ function isStandardSignedWith(secret: string, post: ReceivedPost | undefined): b
   return String(headers['webhook-signature']).split(' ').includes(`v1,${expected}`);
 }
 
-export const isSignedWith = (secret: string, post: ReceivedPost | undefined): boolean =>
-  isGenuine(
-    { body: post?.body ?? '', signature: String(post?.headers['x-service-signature']) },
-    secret,
-  );
+export const isSignedWith = (
+  secret: string,
+  post: ReceivedPost | undefined,
+  header: 'x-service-signature' | 'x-service-signature-next' = 'x-service-signature',
+): boolean =>
+  isGenuine({ body: post?.body ?? '', signature: String(post?.headers[header]) }, secret);

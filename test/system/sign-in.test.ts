@@ -9,7 +9,13 @@ import {
   signInByFirstLink,
 } from '../support/operator-client.ts';
 import { script } from '../support/prompts.ts';
-import { isSignedWith, postsOf, untilPosted, untilWebhook } from '../support/received-webhook.ts';
+import {
+  isSignedWith,
+  isStandardSignedWith,
+  postsOf,
+  untilPosted,
+  untilWebhook,
+} from '../support/received-webhook.ts';
 import { untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import type { ServiceProcess } from '../support/service-process.ts';
@@ -155,6 +161,7 @@ describe('runs that an operator manages', patiently, () => {
     await untilPosted(receiver, { runId }, 1);
     const secret = (await operator('GET', `${project}/webhook-secret`)).data.webhookSecret;
     const rotated = (await operator('POST', `${project}/webhook-secret/rotate`)).data.webhookSecret;
+    const next = (await operator('POST', `${project}/webhook-secret/next`)).data.nextWebhookSecret;
     await untilWebhook(service, { runId }, 'delivered');
 
     const redelivery = await operator('POST', `${project}/runs/${runId}/webhook/redeliver`);
@@ -166,6 +173,12 @@ describe('runs that an operator manages', patiently, () => {
     expect(second.headers['x-service-delivery-id']).toBe(first.headers['x-service-delivery-id']);
     expect([isSignedWith(secret, first), isSignedWith(rotated, second)]).toEqual([true, true]);
     expect(isSignedWith(secret, second)).toBe(false);
+    expect(isSignedWith(next, second, 'x-service-signature-next')).toBe(true);
+    expect(first.headers).not.toHaveProperty('x-service-signature-next');
+    for (const each of [rotated, next]) expect(isStandardSignedWith(each, second)).toBe(true);
+    expect((await operator('POST', `${project}/webhook-secret/rotate`)).data).toMatchObject({
+      ...{ webhookSecret: next, nextWebhookSecret: null },
+    });
     await expect
       .poll(async () => (await operator('GET', `${project}/runs/${runId}`)).data.webhookAttempts, {
         timeout: 60_000,

@@ -3,7 +3,12 @@ import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import type { BlobOwner } from '../files/put-blob.ts';
 import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
-import { ensureWebhookSecret, rotateWebhookSecret } from './webhook-secret.ts';
+import {
+  ensureWebhookSecret,
+  ensureWebhookSecrets,
+  prepareNextWebhookSecret,
+  rotateWebhookSecret,
+} from './webhook-secret.ts';
 
 export interface Project {
   projectId: string;
@@ -56,7 +61,12 @@ export function createProjectStore(pool: Pool, sealer: Sealer) {
     readModel: (projectId: string) => readProjectModel(pool, sealer, projectId),
     /** Created at the first call; every call returns the same secret. */
     ensureWebhookSecret: (projectId: string) => ensureWebhookSecret(pool, sealer, projectId),
-    /** All later attempts are signed with the returned secret. */
+    /** The same, with the next secret while the current one is rotated. */
+    ensureWebhookSecrets: (projectId: string) => ensureWebhookSecrets(pool, sealer, projectId),
+    /** Later attempts are signed with the current and with the returned secret. */
+    prepareNextWebhookSecret: (projectId: string) =>
+      prepareNextWebhookSecret(pool, sealer, projectId),
+    /** Later attempts are signed with the returned secret alone: the next one, or a new one. */
     rotateWebhookSecret: (projectId: string) => rotateWebhookSecret(pool, sealer, projectId),
   };
 }

@@ -4,41 +4,100 @@ import type { Db } from '../client/pool.ts';
 
 const secretBytes = 32;
 
+/** The secrets that sign a project's webhooks. */
+export interface WebhookSecrets {
+  secret: string;
+  /** The one that replaces it, while it is rotated. */
+  nextSecret: string | null;
+}
+
 /**
- * The project's signing secret, created at the first call. Concurrent first calls all return the
- * same secret.
+ * The project's signing secrets. The first call creates the current one. Concurrent first calls all
+ * return the same secret.
  */
+export async function ensureWebhookSecrets(
+  db: Db,
+  sealer: Sealer,
+  projectId: string,
+): Promise<WebhookSecrets> {
+  const found = await findSealed(db, projectId);
+  const sealed =
+    found?.sealed ??
+    (await claimSealedSecret(db, projectId, sealer.seal(newSecret(), contextOf(projectId))));
+  const open = (secret: Buffer): string => sealer.open(secret, contextOf(projectId));
+  return { secret: open(sealed), nextSecret: found?.next ? open(found.next) : null };
+}
+
 export async function ensureWebhookSecret(
   db: Db,
   sealer: Sealer,
   projectId: string,
 ): Promise<string> {
-  const sealed =
-    (await findSealedSecret(db, projectId)) ??
-    (await claimSealedSecret(db, projectId, sealer.seal(newSecret(), contextOf(projectId))));
-  return sealer.open(sealed, contextOf(projectId));
+  return (await ensureWebhookSecrets(db, sealer, projectId)).secret;
 }
 
-/** Of two concurrent calls the later secret counts; each call returns its own. */
+/**
+ * Begins a rotation: from the next attempt on, a second secret signs beside the current one. A
+ * second call returns the same secret.
+ */
+export async function prepareNextWebhookSecret(
+  db: Db,
+  sealer: Sealer,
+  projectId: string,
+): Promise<string> {
+  const { rows } = await db.query<{ sealed: Buffer }>(
+    `update projects set webhook_next_secret_sealed = coalesce(webhook_next_secret_sealed, $2)
+     where id = $1
+     returning webhook_next_secret_sealed as sealed`,
+    [projectId, sealer.seal(newSecret(), contextOf(projectId))],
+  );
+  return openStored(rows[0], sealer, projectId);
+}
+
+/**
+ * The next secret replaces the current one; without one, a new secret does. Of two concurrent calls
+ * the later secret counts; each call returns its own.
+ */
 export async function rotateWebhookSecret(
   db: Db,
   sealer: Sealer,
   projectId: string,
 ): Promise<string> {
-  const secret = newSecret();
-  const text = 'update projects set webhook_secret_sealed = $2 where id = $1';
-  await db.query(text, [projectId, sealer.seal(secret, contextOf(projectId))]);
-  return secret;
+  const { rows } = await db.query<{ sealed: Buffer }>(
+    `update projects
+     set webhook_secret_sealed = coalesce(webhook_next_secret_sealed, $2),
+         webhook_next_secret_sealed = null
+     where id = $1
+     returning webhook_secret_sealed as sealed`,
+    [projectId, sealer.seal(newSecret(), contextOf(projectId))],
+  );
+  return openStored(rows[0], sealer, projectId);
+}
+
+function openStored(
+  row: { sealed: Buffer } | undefined,
+  sealer: Sealer,
+  projectId: string,
+): string {
+  if (!row) throw new Error(`no project ${projectId}`);
+  return sealer.open(row.sealed, contextOf(projectId));
 }
 
 const newSecret = (): string => `whs_${randomBytes(secretBytes).toString('base64url')}`;
 
 const contextOf = (projectId: string): string => `project:${projectId}`;
 
-async function findSealedSecret(db: Db, projectId: string): Promise<Buffer | null> {
-  const text = 'select webhook_secret_sealed as sealed from projects where id = $1';
-  const { rows } = await db.query<{ sealed: Buffer | null }>(text, [projectId]);
-  return rows[0]?.sealed ?? null;
+interface SealedSecrets {
+  sealed: Buffer | null;
+  next: Buffer | null;
+}
+
+async function findSealed(db: Db, projectId: string): Promise<SealedSecrets | undefined> {
+  const text = `
+    select webhook_secret_sealed as sealed, webhook_next_secret_sealed as next
+    from projects where id = $1`;
+  const { rows } = await db.query<SealedSecrets>(text, [projectId]);
+  return rows[0];
 }
 
 async function claimSealedSecret(db: Db, projectId: string, sealed: Buffer): Promise<Buffer> {

@@ -4,7 +4,7 @@
 
 import { limits } from '../../../core/limits.ts';
 import type { WebhookState } from '../../../core/runs/run.ts';
-import { ensureWebhookSecret } from '../accounts/webhook-secret.ts';
+import { ensureWebhookSecrets, type WebhookSecrets } from '../accounts/webhook-secret.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
@@ -34,7 +34,7 @@ interface Delivery {
 }
 
 export type ClaimedAttempt =
-  | (Delivery & { secret: string; attempt: number })
+  | (Delivery & WebhookSecrets & { attempt: number })
   /** Nothing to send: it was delivered before. */
   | { done: number }
   /** Nothing to send yet: an attempt is in progress, or the delay after it has not passed. */
@@ -59,7 +59,7 @@ export async function claimAttempt(
   if (webhook.state === 'delivered' && isFirst) return { done: webhook.last_status ?? 0 };
   if (webhook.state === 'dropped' && isFirst) return { unavailable: 'none_left' };
   // Before the claim, so that a failure here does not use up the attempt.
-  const secret = await ensureWebhookSecret(pool, sealer, webhook.project_id);
+  const secrets = await ensureWebhookSecrets(pool, sealer, webhook.project_id);
   const attempt = webhook.is_unsent ? webhook.attempts : Math.max(webhook.attempts, claim.made) + 1;
   if (!webhook.is_unsent && webhook.due_in_ms > 0) return { dueInMs: webhook.due_in_ms };
   if (attempt > limits.webhook.attempts) return { unavailable: 'none_left' };
@@ -68,7 +68,7 @@ export async function claimAttempt(
   claim.signal?.throwIfAborted();
   const put = webhook.is_unsent ? takeOverAttempt : insertAttempt;
   const claimed = await put(pool, { ...claim, attempt });
-  return claimed ? { ...claimed, secret, attempt } : { unavailable: 'taken' };
+  return claimed ? { ...claimed, ...secrets, attempt } : { unavailable: 'taken' };
 }
 
 interface WebhookRow {

@@ -10,6 +10,8 @@ create table projects (
   -- the limit of the stored bytes of all kinds together; null: unlimited
   storage_quota_bytes bigint default 53687091200 check (storage_quota_bytes >= 0),
   webhook_secret_sealed bytea,
+  -- while the secret is rotated: the one that replaces it, and that signs beside it
+  webhook_next_secret_sealed bytea,
   -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
   model_sealed bytea,
   created_at timestamptz not null default db_clock()

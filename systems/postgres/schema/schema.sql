@@ -388,6 +388,7 @@ CREATE TABLE public.projects (
     monthly_run_quota integer,
     storage_quota_bytes bigint DEFAULT '53687091200'::bigint,
     webhook_secret_sealed bytea,
+    webhook_next_secret_sealed bytea,
     model_sealed bytea,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),

@@ -63,6 +63,7 @@ export const routesByCaller = {
     'POST /api/projects/:projectId/flows/:flowId/runs',
     'POST /api/projects/:projectId/keys',
     'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
+    'POST /api/projects/:projectId/webhook-secret/next',
     'POST /api/projects/:projectId/webhook-secret/rotate',
     'POST /api/sign-out',
   ],

@@ -44,11 +44,27 @@ describe('projects', () => {
     expect(secret).toEqual({
       webhookSecret: expect.stringMatching(/^whs_\S{43}$/),
       standardWebhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/),
+      nextWebhookSecret: null,
     });
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(secret);
     const rotated = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate');
     expect(rotated).not.toEqual(secret);
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(rotated);
+  });
+
+  test('have a second webhook secret while it is rotated', async () => {
+    const secrets = (...args: string[]) =>
+      flowrun.json<Record<string, string>>('project', 'webhook-secret', 'shop', ...args);
+    const before = await secrets();
+    const rotating = await secrets('--next');
+    expect(rotating).toEqual({ ...before, nextWebhookSecret: expect.stringMatching(/^whs_/) });
+    expect(await secrets('--next')).toEqual(rotating);
+    expect(await secrets('--rotate')).toMatchObject({
+      webhookSecret: rotating['nextWebhookSecret'],
+      nextWebhookSecret: null,
+    });
+    const both = await flowrun('project', 'webhook-secret', 'shop', '--next', '--rotate');
+    expect(both.code).not.toBe(0);
   });
 
   test('have a project model, whose key is not printed', async () => {

@@ -16,6 +16,7 @@ const pending = {
   deliveryId: 'd-1',
   requestId: 'q-1',
   secret: 'whs_x',
+  nextSecret: null,
   attempt: 2,
 };
 

@@ -103,9 +103,14 @@ test('the signature covers the timestamp and the exact body', () => {
   expect(signatureBase(1_700_000_000, '{"a":1}')).toBe('1700000000.{"a":1}');
 });
 
+const attempt = {
+  ...{ runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5 },
+  signature: { hmac: 'ab', standardHmac: 'cd' },
+  nextSignature: null,
+};
+
 test('the headers have event, run and attempt', () => {
-  const attempt = { runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5, hmac: 'ab' };
-  expect(webhookHeaders({ ...attempt, standardHmac: 'cd' })).toEqual({
+  expect(webhookHeaders(attempt)).toEqual({
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
     'x-service-event': 'run.finished',
@@ -116,5 +121,14 @@ test('the headers have event, run and attempt', () => {
     'webhook-id': 'd-1',
     'webhook-timestamp': '5',
     'webhook-signature': 'v1,cd',
+  });
+});
+
+test('the headers have a second signature only while the secret is rotated', () => {
+  const nextSignature = { hmac: 'ef', standardHmac: 'gh' };
+  expect(webhookHeaders({ ...attempt, nextSignature })).toEqual({
+    ...webhookHeaders(attempt),
+    'x-service-signature-next': 't=5,v1=ef',
+    'webhook-signature': 'v1,cd v1,gh',
   });
 });

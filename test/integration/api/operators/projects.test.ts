@@ -158,6 +158,23 @@ test('shows the webhook secret, and a new one after it was rotated', async () =>
   expect(api.log()).not.toContain(rotated.json.data.webhookSecret);
 });
 
+test('rotates the webhook secret with an overlap', async () => {
+  const path = `/api/projects/${await newProject()}/webhook-secret`;
+  const { webhookSecret } = (await operator(path)).json.data;
+  const begun = await operator(`${path}/next`, { method: 'POST' });
+  const { nextWebhookSecret } = begun.json.data;
+  expect(begun.json.data).toMatchObject({ webhookSecret });
+  expect(nextWebhookSecret).toMatch(/^whs_\S{43}$/);
+  expect(nextWebhookSecret).not.toBe(webhookSecret);
+  expect((await operator(`${path}/next`, { method: 'POST' })).json).toEqual(begun.json);
+  await operator(`${path}/rotate`, { method: 'POST' });
+  expect((await operator(path)).json.data).toMatchObject({
+    webhookSecret: nextWebhookSecret,
+    nextWebhookSecret: null,
+  });
+  expect(api.log()).not.toContain(nextWebhookSecret);
+});
+
 test('answers 404 for unknown path parameters', async () => {
   const [mine, other] = [await fixture.tenant(), await fixture.tenant()];
   const missing = [

@@ -43,7 +43,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   );
   const first = await claim(runId);
   expect(first).toEqual({
-    ...{ url, secret, attempt: 1 },
+    ...{ url, secret, nextSecret: null, attempt: 1 },
     body: expect.stringContaining(`"runId":"${runId}"`),
     deliveryId: expect.any(String),
     requestId: null,
@@ -157,6 +157,23 @@ test('fifty concurrent first deliveries create one secret', async () => {
   );
   expect(new Set(secrets).size).toBe(1);
   expect(secrets[0]).toMatch(/^whs_[A-Za-z0-9_-]{43}$/);
+});
+
+test('fifty concurrent rotations begin with one next secret, which then replaces the first', async () => {
+  const { projectId } = await createScenario(database.pool, testSealer);
+  const projects = [database.pool, second()].map((pool) => createProjectStore(pool, testSealer));
+  const secrets = await Promise.all(
+    Array.from({ length: 25 }, () => projects).flatMap((both) =>
+      both.map((store) => store.prepareNextWebhookSecret(projectId)),
+    ),
+  );
+  expect(new Set(secrets).size).toBe(1);
+  const [next] = secrets;
+  expect(await projects[0]?.ensureWebhookSecrets(projectId)).toMatchObject({ nextSecret: next });
+  expect(await projects[1]?.rotateWebhookSecret(projectId)).toBe(next);
+  expect(await projects[0]?.ensureWebhookSecrets(projectId)).toEqual({
+    ...{ secret: next, nextSecret: null },
+  });
 });
 
 test('throws for the secret of an unknown project', async () => {
