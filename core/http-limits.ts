@@ -9,6 +9,11 @@ export const httpLimits = {
   mediumBodyMaxBytes: 10 * miB,
   /** Bodies that may have files. */
   largeBodyMaxBytes: 40 * miB,
+  /** Archives of files, also when they are unpacked: the files of a request with their headers. */
+  archiveMaxBytes: 26 * miB,
+  /** Entries of an archive, with its folders; and all bytes of its long paths and pax records. */
+  archiveEntriesMax: 2_000,
+  archiveRecordsMaxBytes: 512 * kiB,
   /**
    * Memory of a process for bodies over `smallBodyMaxBytes`, in total and per key. Operators count
    * as one key. While a body is parsed, it takes up to three times its size in addition.

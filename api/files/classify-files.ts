@@ -88,6 +88,9 @@ function rejectionError(
       current,
     });
   }
-  const index = files.findIndex(({ path }) => path === conflict.path);
-  return invalid(`body.files.${index}.path: conflicts with the flow's file ${conflict.other}`);
+  const label = labelOf(files, conflict.path);
+  return invalid(`${label}: conflicts with the flow's file ${conflict.other}`);
 }
+
+export const labelOf = (files: DecodedFile[], path: string): string =>
+  files.find((file) => file.path === path)?.label ?? path;

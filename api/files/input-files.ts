@@ -6,44 +6,57 @@ import type { InputFileBody } from './input-file-schema.ts';
 
 export interface DecodedFile extends InputFile {
   content: Buffer;
+  /** What an error message calls its path. */
+  label: string;
 }
 
-/** Decodes files. Rejects duplicate paths, and a file whose path is a folder of another. */
+/** Decodes the files of a JSON body. */
 export function decodeFiles(files: InputFileBody[]): DecodedFile[] {
   const decoded = files.map(decodeFile);
-  const bytes = decoded.reduce((sum, { size }) => sum + size, 0);
-  if (bytes > limits.file.perRequestMaxBytes) {
-    throw invalid(`body.files: must be at most ${limits.file.perRequestMaxBytes} bytes in total`);
-  }
-  const paths = new Set<string>();
-  for (const [index, { path }] of files.entries()) {
-    if (paths.has(path)) throw invalid(`${at(index)}.path: must not be repeated`);
-    paths.add(path);
-  }
-  for (const [index, { path }] of files.entries()) {
-    if (parentsOf(path).some((folder) => paths.has(folder))) {
-      throw invalid(`${at(index)}.path: one of its folders is a file in this request`);
-    }
-  }
+  checkFiles(decoded, 'body.files');
   return decoded;
 }
 
-function decodeFile({ path, content: text, encoding, mode }: InputFileBody, index: number) {
-  const content = Buffer.from(text, encoding);
-  if (encoding === 'base64' && content.toString('base64') !== text) {
-    throw invalid(`${at(index)}.content: must be base64`);
+/** Rejects too many bytes, duplicate paths, and a file whose path is a folder of another. */
+export function checkFiles(files: DecodedFile[], all: string): void {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > limits.file.perRequestMaxBytes) {
+    throw invalid(`${all}: must be at most ${limits.file.perRequestMaxBytes} bytes in total`);
   }
-  if (encoding === 'utf8' && /\p{Surrogate}/u.test(text)) {
-    throw invalid(`${at(index)}.content: must not contain an unpaired surrogate`);
+  const paths = new Set<string>();
+  for (const { path, label } of files) {
+    if (paths.has(path)) throw invalid(`${label}: must not be repeated`);
+    paths.add(path);
   }
-  if (content.length > limits.file.maxBytes) {
-    throw invalid(`${at(index)}.content: must be at most ${limits.file.maxBytes} bytes`);
+  for (const { path, label } of files) {
+    if (parentsOf(path).some((folder) => paths.has(folder))) {
+      throw invalid(`${label}: one of its folders is a file in this request`);
+    }
   }
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  return { path, content, sha256, size: content.length, mode: mode === '0755' ? 0o755 : 0o644 };
 }
 
-const at = (index: number): string => `body.files.${index}`;
+function decodeFile({ path, content: text, encoding, mode }: InputFileBody, index: number) {
+  const at = `body.files.${index}`;
+  const content = Buffer.from(text, encoding);
+  if (encoding === 'base64' && content.toString('base64') !== text) {
+    throw invalid(`${at}.content: must be base64`);
+  }
+  if (encoding === 'utf8' && /\p{Surrogate}/u.test(text)) {
+    throw invalid(`${at}.content: must not contain an unpaired surrogate`);
+  }
+  if (content.length > limits.file.maxBytes) {
+    throw invalid(`${at}.content: must be at most ${limits.file.maxBytes} bytes`);
+  }
+  const bits = mode === '0755' ? 0o755 : 0o644;
+  return describeFile({ path, content, mode: bits, label: `${at}.path` });
+}
+
+export function describeFile(
+  file: Pick<DecodedFile, 'path' | 'content' | 'mode' | 'label'>,
+): DecodedFile {
+  const sha256 = createHash('sha256').update(file.content).digest('hex');
+  return { ...file, sha256, size: file.content.length };
+}
 
 function parentsOf(path: string): string[] {
   const parts = path.split('/');

@@ -55,10 +55,12 @@ function postprocessParameter(parameter: Node): Node {
   return { ...parameter, name };
 }
 
-/** A body without required fields may be omitted. */
+/** A JSON body without required fields may be omitted. */
 function postprocessBody(body: Node): Node {
-  const { required } = nodeIn(nodeIn(nodeIn(body, 'content'), 'application/json'), 'schema');
-  return { ...body, required: Array.isArray(required) && required.length > 0 };
+  const json = nodeIn(nodeIn(body, 'content'), 'application/json');
+  const { required } = nodeIn(json, 'schema');
+  const isJson = Object.keys(json).length > 0;
+  return { ...body, required: !isJson || (Array.isArray(required) && required.length > 0) };
 }
 
 /** Every request body may be too slow, too large or of the wrong type. */

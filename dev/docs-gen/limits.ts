@@ -30,6 +30,11 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     '400',
   ],
   [
+    'Archive of files in a request',
+    `${bytes(limits.http.archiveMaxBytes)}, also unpacked, and ${count(limits.http.archiveEntriesMax)} entries; its files have the limits above`,
+    '413; 400 for the entries',
+  ],
+  [
     'Files of a flow',
     `${bytes(limits.flow.storageBytes)}, ${count(limits.flow.filesMax)} files`,
     '400 with `limit` and `current`',

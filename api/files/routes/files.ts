@@ -5,6 +5,7 @@ import { downloadFile } from './download-file.ts';
 import { injectFiles } from './inject-files.ts';
 import { listChanges } from './list-changes.ts';
 import { listFiles } from './list-files.ts';
+import { uploadArchive } from './upload-archive.ts';
 
 export function files(app: App, deps: ApiDeps): void {
   listFiles(app, deps);
@@ -12,4 +13,5 @@ export function files(app: App, deps: ApiDeps): void {
   downloadArchive(app, deps);
   injectFiles(app, deps);
   listChanges(app, deps);
+  uploadArchive(app, deps);
 }

@@ -6,6 +6,10 @@ import { ApiError } from '../../errors.ts';
 import { onAnswerEnd } from '../on-response-close.ts';
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The memory that a compressed body may need in addition. */
+    unpackedMaxBytes?: number;
+  }
   interface FastifyRequest {
     /**
      * Returns the memory reserved for the body; null for a small body. Called after the answer, or
@@ -44,5 +48,7 @@ function bytesToReserve({ headers, routeOptions }: FastifyRequest): number {
   const limit = routeOptions.bodyLimit;
   const isChunked = headers['transfer-encoding'] !== undefined;
   const bytes = isChunked ? limit : Number(headers['content-length'] ?? 0);
-  return bytes > limits.http.smallBodyMaxBytes && bytes <= limit ? bytes : 0;
+  if (bytes > limit) return 0;
+  const bytesInMemory = bytes + (routeOptions.config.unpackedMaxBytes ?? 0);
+  return bytesInMemory > limits.http.smallBodyMaxBytes ? bytesInMemory : 0;
 }

@@ -11,10 +11,11 @@ interface RouteCall {
 export function callRoute(
   call: ReturnType<typeof caller>,
   { method, url }: RouteEntry,
-  { ids, headers = {} }: RouteCall,
+  { ids, headers: sent = {} }: RouteCall,
 ): Promise<Answer> {
   const isRead = method === 'GET' || method === 'HEAD';
   const body = bodies[`${method} ${url}`] ?? {};
+  const headers = url.includes('.tar') ? { 'content-type': 'application/x-tar', ...sent } : sent;
   return call(addressOf(url, ids), { method, headers, ...(isRead ? {} : { body }) });
 }
 

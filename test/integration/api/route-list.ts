@@ -40,6 +40,8 @@ export const routesByCaller = {
     'POST /api/v1/runs/:runId/messages',
     'POST /api/v1/runs/:runId/retry',
     'POST /api/v1/runs/:runId/stop',
+    'PUT /api/v1/runs/:runId/files.tar',
+    'PUT /api/v1/runs/:runId/files.tar.gz',
   ],
   operator: [
     'DELETE /api/projects/:projectId/keys/:keyId',

@@ -1,0 +1,90 @@
+import { limits } from '../../core/limits.ts';
+import type { Run } from '../../core/runs/run.ts';
+import type { ScopedFile } from '../../systems/postgres/files/input-files.ts';
+import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
+import { postgresDiskShort, storageQuotaUsedUp } from '../runs/admission-error.ts';
+import { labelOf, retryWhileIgnoreChanges, storeContents } from './classify-files.ts';
+import { activeHostOf, sandboxUnavailable } from './host-files.ts';
+import type { DecodedFile } from './input-files.ts';
+
+interface AddedFiles {
+  files: ScopedFile[];
+  /** They wait for the session's next turn. */
+  arePending: boolean;
+}
+
+/**
+ * Writes to the run's directory first and to the flow's files after it: a file that cannot be
+ * written changes nothing for later runs. An interrupted request is safe to repeat. For a session
+ * without a sandbox the files are written at its next turn.
+ */
+export async function addFiles(deps: ApiDeps, run: Run, files: DecodedFile[]): Promise<AddedFiles> {
+  if (run.endedAt !== null) throw runHasEnded();
+  if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
+
+  const { runId, flowId } = run;
+  const target = { flowId, files };
+  if (deps.postgresDisk.isShort()) throw postgresDiskShort();
+  const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
+  if (quota !== null) throw storageQuotaUsedUp(quota);
+  await storeContents(deps, run.projectId, files);
+  await retryWhileIgnoreChanges(deps, target, (classified) =>
+    deps.flowFiles.check(flowId, classified),
+  );
+  const arePending = (await writeNow(deps, run, files)) === 'pending';
+  const added = await retryWhileIgnoreChanges(deps, target, async (classified) => {
+    const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);
+    return answer.outcome === 'added' ? { ...answer, files: classified.files } : answer;
+  });
+  return { files: added.files, arePending };
+}
+
+/** A session continues in another sandbox; a plain run has only one. */
+const canWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null && endCause === null;
+
+/** `pending`: no sandbox exists, and the session's next one gets the files. */
+async function writeNow(
+  deps: ApiDeps,
+  run: Run,
+  files: DecodedFile[],
+): Promise<'written' | 'pending'> {
+  if (activeHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
+    return 'written';
+  }
+  const now = await deps.runs.find(run.runId);
+  if (now === null || now.endedAt !== null) throw runHasEnded();
+  if (!canWait(now)) throw sandboxUnavailable();
+  const paths = files.map(({ path }) => path);
+  const blocked = await deps.files.findPathConflict(run.runId, paths);
+  if (blocked !== null) {
+    throw invalid(`${labelOf(files, blocked.path)}: conflicts with ${blocked.other}`);
+  }
+  return 'pending';
+}
+
+const runHasEnded = () =>
+  invalid('The run has ended. Files cannot be added to its working directory.');
+
+/** `gone`: the sandbox no longer exists on the host. */
+async function writeToHost(
+  deps: ApiDeps,
+  run: Run,
+  files: DecodedFile[],
+): Promise<'written' | 'gone'> {
+  const hostId = activeHostOf(run);
+  if (hostId === null) throw sandboxUnavailable();
+  const payload = {
+    files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
+  };
+  const response = await deps.hostRpc.call(
+    { hostId, run, kind: 'write_files', payload },
+    { timeoutMs: limits.hostRpc.filesTimeoutMs },
+  );
+  if (response.outcome === 'timeout') throw sandboxUnavailable();
+  const { result } = response;
+  if (result.outcome === 'rejected') {
+    throw invalid(`${labelOf(files, result.path)}: cannot be written: ${result.reason}`);
+  }
+  return result.outcome;
+}
