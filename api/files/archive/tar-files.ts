@@ -37,7 +37,7 @@ function* groupsOf(entries: Entry[]): Generator<Entry[]> {
 }
 
 async function* tarGroup(blobs: Blobs, group: Entry[]): AsyncGenerator<Buffer> {
-  const contents = await blobs.readSmall(group.map(({ sha256 }) => sha256));
+  const contents = await readContents(blobs, group);
   const parts: Buffer[] = [];
   for (const entry of group) {
     const content = contents.get(entry.sha256);
@@ -51,6 +51,12 @@ async function* tarGroup(blobs: Blobs, group: Entry[]): AsyncGenerator<Buffer> {
     parts.push(tarPadding(entry.size));
   }
   yield* flush(parts);
+}
+
+/** Empty for a file over a chunk, which is alone in its group and is read in pieces. */
+async function readContents(blobs: Blobs, group: Entry[]): Promise<Map<string, Buffer>> {
+  const isSmall = group.every(({ size }) => size <= limits.blob.chunkBytes);
+  return isSmall ? blobs.readSmall(group.map(({ sha256 }) => sha256)) : new Map<string, Buffer>();
 }
 
 function* flush(parts: Buffer[]): Generator<Buffer> {
