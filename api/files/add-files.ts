@@ -3,7 +3,7 @@ import type { Run } from '../../core/runs/run.ts';
 import type { ScopedFile } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
-import { postgresDiskShort, storageQuotaUsedUp } from '../runs/admission-error.ts';
+import { checkStorage } from './check-storage.ts';
 import { labelOf, retryWhileIgnoreChanges, storeContents } from './classify-files.ts';
 import { activeHostOf, sandboxUnavailable } from './host-files.ts';
 import type { DecodedFile } from './input-files.ts';
@@ -25,9 +25,7 @@ export async function addFiles(deps: ApiDeps, run: Run, files: DecodedFile[]): P
 
   const { runId, flowId } = run;
   const target = { flowId, files };
-  if (deps.postgresDisk.isShort()) throw postgresDiskShort();
-  const quota = await deps.projects.usedUpQuota({ projectId: run.projectId });
-  if (quota !== null) throw storageQuotaUsedUp(quota);
+  await checkStorage(deps, run.projectId);
   await storeContents(deps, run.projectId, files);
   await retryWhileIgnoreChanges(deps, target, (classified) =>
     deps.flowFiles.check(flowId, classified),

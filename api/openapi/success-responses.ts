@@ -32,7 +32,11 @@ function extraHeaders(
   if (status === '206') return ['ETag', 'Content-Disposition', 'Content-Range'];
   if (status === '304') return ['ETag'];
   if (String(operationId).startsWith('download')) return ['ETag', 'Content-Disposition'];
-  if (parameters.includes('cursor')) return ['Link'];
+  const tag: HeaderName[] = /Flow(Files?|(Compressed)?Archive)$/.test(String(operationId))
+    ? ['ETag']
+    : [];
+  if (parameters.includes('cursor')) return [...tag, 'Link'];
+  if (tag.length > 0) return tag;
   return parameters.includes('Idempotency-Key') ? ['Idempotency-Replayed'] : [];
 }
 

@@ -1,10 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { receiveBody } from '../../http/bodies/receive-body.ts';
+import { checkFiles, type DecodedFile } from '../input-files.ts';
+import type { ArchiveFormat } from './archive-formats.ts';
+import { readTar } from './read-tar.ts';
 
 const mediaTypes = ['application/x-tar', 'application/gzip', 'application/octet-stream'];
 
@@ -29,8 +34,30 @@ const wrongType = () =>
     status: 415,
   });
 
+export const archiveBody = z.custom<Buffer>().meta({ type: 'string', format: 'binary' });
+
+/** Of a route that receives archives. */
+export const archiveOptions = ({ isCompressed }: ArchiveFormat) => ({
+  bodyLimit: limits.http.archiveMaxBytes,
+  config: {
+    ...forKeys,
+    ...(isCompressed ? { unpackedMaxBytes: limits.http.archiveMaxBytes } : {}),
+  },
+});
+
+/** The files of an archive, within the limits of a request. */
+export async function readArchive(
+  { isCompressed }: ArchiveFormat,
+  body: unknown,
+): Promise<DecodedFile[]> {
+  if (!Buffer.isBuffer(body)) throw invalid('body: must be an archive');
+  const files = readTar(isCompressed ? await unzip(body) : body);
+  checkFiles(files, 'body');
+  return files;
+}
+
 /** Stops as soon as the archive is too large, so a small body cannot fill the memory. */
-export async function unzip(compressed: Buffer): Promise<Buffer> {
+async function unzip(compressed: Buffer): Promise<Buffer> {
   const maxBytes = limits.http.archiveMaxBytes;
   // Its memory is committed as bytes arrive.
   const archive = Buffer.allocUnsafeSlow(maxBytes);

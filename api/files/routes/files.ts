@@ -1,7 +1,11 @@
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { installArchiveBody } from '../archive/receive-archive.ts';
 import { downloadArchive } from './download-archive.ts';
 import { downloadFile } from './download-file.ts';
+import { downloadFlowArchive, uploadFlowArchive } from './flow-archive.ts';
+import { flowFile } from './flow-file.ts';
+import { flowFiles } from './flow-files.ts';
 import { injectFiles } from './inject-files.ts';
 import { listChanges } from './list-changes.ts';
 import { listFiles } from './list-files.ts';
@@ -13,5 +17,12 @@ export function files(app: App, deps: ApiDeps): void {
   downloadArchive(app, deps);
   injectFiles(app, deps);
   listChanges(app, deps);
-  uploadArchive(app, deps);
+  flowFiles(app, deps);
+  flowFile(app, deps);
+  downloadFlowArchive(app, deps);
+  void app.register(async (scope: App) => {
+    installArchiveBody(scope);
+    uploadArchive(scope, deps);
+    uploadFlowArchive(scope, deps);
+  });
 }

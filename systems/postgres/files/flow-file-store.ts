@@ -1,5 +1,14 @@
-import type { Db, Pool } from '../client/pool.ts';
+import type { InputFile } from '../../../core/hosts/host-rpc.ts';
+import type { Pool } from '../client/pool.ts';
 import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
+import {
+  deleteFlowFile,
+  type FlowFileQuery,
+  findFlowFile,
+  listFlowFiles,
+  type RequiredTags,
+  replaceFlowFiles,
+} from './flow-file-set.ts';
 import {
   addInputFiles,
   type InputFiles,
@@ -11,7 +20,7 @@ export type FlowFileStore = ReturnType<typeof createFlowFileStore>;
 
 export function createFlowFileStore(pool: Pool) {
   return {
-    /** The newest version of a file; null if the flow has no such file. */
+    list: (flowId: string, query: FlowFileQuery) => listFlowFiles(pool, flowId, query),
     find: (flowId: string, path: string) => findFlowFile(pool, flowId, path),
     /** Whether the files could be added now; changes nothing. */
     check: (flowId: string, files: InputFiles) =>
@@ -19,18 +28,10 @@ export function createFlowFileStore(pool: Pool) {
     /** Adds the files to the run, and those with the scope `flow` to its flow. Safe to repeat. */
     add: (run: InputFileTarget, files: InputFiles) =>
       inBriefTransaction(pool, (db) => addInputFiles(db, run, files)),
+    /** Active runs keep the files with which they started. Safe to repeat without tags. */
+    replace: (flowId: string, files: InputFile[], tags: RequiredTags) =>
+      inBriefTransaction(pool, (db) => replaceFlowFiles(db, flowId, { files, tags })),
+    delete: (flowId: string, path: string, tags: RequiredTags) =>
+      inBriefTransaction(pool, (db) => deleteFlowFile(db, flowId, { path, tags })),
   };
-}
-
-async function findFlowFile(
-  db: Db,
-  flowId: string,
-  path: string,
-): Promise<{ sha256: string; size: number } | null> {
-  const { rows } = await db.query<{ sha256: string; size: number }>(
-    `select encode(sha256, 'hex') as sha256, size from flow_files
-     where flow_id = $1 and path = $2 and valid_to is null`,
-    [flowId, path],
-  );
-  return rows[0] ?? null;
 }

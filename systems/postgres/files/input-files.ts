@@ -1,11 +1,16 @@
-// The files of a flow have versions. Every change creates a version under the lock of the flow's
-// row. A run keeps the version at its admission, which takes a shared lock on that row. A change
-// deletes the versions that no active run uses.
-
 import { type FileScope, ignoreName } from '../../../core/files/file-entry.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
+import {
+  bytesOf,
+  columnsOf,
+  type FlowUpdate,
+  isSame,
+  lockFlow,
+  readNewest,
+  writeFlowUpdate,
+} from './flow-versions.ts';
 
 export interface ScopedFile extends InputFile {
   scope: FileScope;
@@ -81,27 +86,12 @@ export async function updateFlowFiles(
   return { outcome: 'added' };
 }
 
-interface FlowUpdate {
-  outcome: 'fits';
-  /** The files that the flow lacks or has with other content. */
-  changed: ScopedFile[];
-  version: number;
-  bytes: number;
-  count: number;
-}
-
-interface FlowFilesState {
-  version: number;
-  bytes: number;
-  count: number;
-}
-
 /** Locks the flow's row first, so that each of several concurrent changes sees the one before. */
 export async function planFlowUpdate(
   db: Db,
   flowId: string,
   { files, classifiedBy }: InputFiles,
-): Promise<FlowUpdate | FileConflict> {
+): Promise<({ outcome: 'fits' } & FlowUpdate) | FileConflict> {
   const now = await lockFlow(db, flowId);
   const known = await readNewest(db, flowId, [ignoreName, ...files.map(({ path }) => path)]);
   if (classifiedBy !== null && classifiedBy.sha256 !== (known.get(ignoreName)?.sha256 ?? null)) {
@@ -112,8 +102,8 @@ export async function planFlowUpdate(
 
   const shared = files.filter(({ scope }) => scope === 'flow');
   const changed = shared.filter((file) => !isSame(file, known.get(file.path)));
-  const freed = changed.map(({ path }) => known.get(path)?.size ?? 0);
-  const bytes = now.bytes + sum(changed.map(({ size }) => size)) - sum(freed);
+  const freed = changed.map(({ path }) => ({ size: known.get(path)?.size ?? 0 }));
+  const bytes = now.bytes + bytesOf(changed) - bytesOf(freed);
   const count = now.count + changed.filter(({ path }) => !known.has(path)).length;
   if (bytes > Math.max(limits.flow.storageBytes, now.bytes)) {
     return { outcome: 'full', what: 'bytes', limit: limits.flow.storageBytes, current: now.bytes };
@@ -121,38 +111,8 @@ export async function planFlowUpdate(
   if (count > Math.max(limits.flow.filesMax, now.count)) {
     return { outcome: 'full', what: 'files', limit: limits.flow.filesMax, current: now.count };
   }
-  return { outcome: 'fits', changed, version: now.version + 1, bytes, count };
-}
-
-const sum = (sizes: number[]): number => sizes.reduce((total, size) => total + size, 0);
-
-interface Newest {
-  path: string;
-  sha256: string;
-  size: number;
-  mode: number;
-}
-
-const isSame = (file: ScopedFile, known: Newest | undefined): boolean =>
-  known?.sha256 === file.sha256 && known.mode === file.mode;
-
-async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
-  const { rows } = await db.query<FlowFilesState>(
-    `select files_version as version, storage_bytes as bytes, file_count as count
-     from flows where id = $1 for no key update`,
-    [flowId],
-  );
-  if (!rows[0]) throw new Error(`no flow ${flowId}`);
-  return rows[0];
-}
-
-async function readNewest(db: Db, flowId: string, paths: string[]): Promise<Map<string, Newest>> {
-  const { rows } = await db.query<Newest>(
-    `select path, encode(sha256, 'hex') as sha256, size, mode from flow_files
-     where flow_id = $1 and valid_to is null and path = any($2)`,
-    [flowId, paths],
-  );
-  return new Map(rows.map((row) => [row.path, row]));
+  const removed: string[] = [];
+  return { outcome: 'fits', changed, removed, version: now.version + 1, bytes, count };
 }
 
 /**
@@ -188,32 +148,6 @@ function pathsAndFolders(files: ScopedFile[]): [paths: string[], folders: string
   return [pairs.map(([path]) => path), pairs.map(([, folder]) => folder)];
 }
 
-async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Promise<void> {
-  const { changed, version, bytes, count } = change;
-  await db.query(
-    `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
-    [flowId, changed.map(({ path }) => path), version],
-  );
-  await db.query(
-    `insert into flow_files (flow_id, valid_from, path, sha256, size, mode, modified_at)
-     select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
-     from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
-    [flowId, version, ...columnsOf(changed)],
-  );
-  await db.query(
-    'update flows set files_version = $2, storage_bytes = $3, file_count = $4 where id = $1',
-    [flowId, version, bytes, count],
-  );
-  await db.query(
-    `delete from flow_files
-     where flow_id = $1 and valid_to <= (
-       select coalesce(min(r.files_version), $2) from runs r
-       where r.flow_id = $1 and r.ended_at is null
-     )`,
-    [flowId, version],
-  );
-}
-
 /** Updates in the order of the paths, like every statement that locks several of a run's files. */
 async function insertInputFiles(
   db: Db,
@@ -235,13 +169,4 @@ async function insertInputFiles(
 
 export function scopedColumnsOf(files: ScopedFile[]): unknown[][] {
   return [...columnsOf(files), files.map(({ scope }) => scope)];
-}
-
-function columnsOf(files: ScopedFile[]): unknown[][] {
-  return [
-    files.map(({ path }) => path),
-    files.map(({ sha256 }) => sha256),
-    files.map(({ size }) => size),
-    files.map(({ mode }) => mode),
-  ];
 }

@@ -30,6 +30,7 @@ describe('the contract that clients are written against', () => {
       RUNNER_OFFLINE: [409],
       MESSAGE_NOT_QUEUED: [409],
       ENDPOINT_RETIRED: [410],
+      PRECONDITION_FAILED: [412],
       PAYLOAD_TOO_LARGE: [413],
       RANGE_NOT_SATISFIABLE: [416],
       RATE_LIMITED: [429],

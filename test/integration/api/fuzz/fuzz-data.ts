@@ -49,6 +49,7 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
         note(runId);
       }
     }
+    await giveFlowFile(api, tenant);
     sessions.length = 0;
     for (let i = 0; i < 3; i += 1) sessions.push(await open(api, tenant));
   }
@@ -71,6 +72,12 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
 async function start(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {
   const answer = await caller(api, key)(`/api/v1/flows/${flowId}/runs`, { body: {} });
   return answer.json.data.runId;
+}
+
+/** An earlier request may have deleted it. */
+async function giveFlowFile(api: ApiProcess, { flowId, key }: Tenant): Promise<void> {
+  const files = [{ path: 'a.txt', content: 'a', encoding: 'utf8' }];
+  await caller(api, key)(`/api/v1/flows/${flowId}/files`, { method: 'PUT', body: { files } });
 }
 
 interface OpenedSession {

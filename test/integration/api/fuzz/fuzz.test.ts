@@ -35,6 +35,7 @@ afterAll(() => fixture.close());
 const neverFits = new Set([
   ...['postMessage', 'answerInteraction'],
   ...['uploadArchive', 'uploadCompressedArchive'],
+  ...['uploadFlowArchive', 'uploadFlowCompressedArchive'],
 ]);
 
 test.each(operations.map((operation) => [operation.operationId, operation] as const))(

@@ -1,0 +1,89 @@
+// The files of a flow have versions. Every change creates a version under the lock of the flow's
+// row. A run keeps the version at its admission, which takes a shared lock on that row. A change
+// deletes the versions that no active run uses.
+
+import type { InputFile } from '../../../core/hosts/host-rpc.ts';
+import type { Db } from '../client/pool.ts';
+
+export interface FlowUpdate {
+  /** The files that the flow lacks or has with other content. */
+  changed: InputFile[];
+  /** The paths of files that the flow has no longer. */
+  removed: string[];
+  version: number;
+  bytes: number;
+  count: number;
+}
+
+interface FlowFilesState {
+  version: number;
+  bytes: number;
+  count: number;
+}
+
+/** Locks the flow's row, so that each of several concurrent changes sees the one before. */
+export async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
+  const { rows } = await db.query<FlowFilesState>(
+    `select files_version as version, storage_bytes as bytes, file_count as count
+     from flows where id = $1 for no key update`,
+    [flowId],
+  );
+  if (!rows[0]) throw new Error(`no flow ${flowId}`);
+  return rows[0];
+}
+
+/** The newest versions of the files with these paths; of all files by default. */
+export async function readNewest(
+  db: Db,
+  flowId: string,
+  paths: string[] | null = null,
+): Promise<Map<string, InputFile>> {
+  const { rows } = await db.query<InputFile>(
+    `select path, encode(sha256, 'hex') as sha256, size, mode from flow_files
+     where flow_id = $1 and valid_to is null and ($2::text[] is null or path = any($2))`,
+    [flowId, paths],
+  );
+  return new Map(rows.map((row) => [row.path, row]));
+}
+
+export const isSame = (file: InputFile, known: InputFile | undefined): boolean =>
+  known?.sha256 === file.sha256 && known.mode === file.mode;
+
+export const bytesOf = (files: { size: number }[]): number =>
+  files.reduce((sum, { size }) => sum + size, 0);
+
+/** Call with the flow's row locked. */
+export async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Promise<void> {
+  const { changed, removed, version, bytes, count } = change;
+  await db.query(
+    `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
+    [flowId, [...removed, ...changed.map(({ path }) => path)], version],
+  );
+  await db.query(
+    `insert into flow_files (flow_id, valid_from, path, sha256, size, mode, modified_at)
+     select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
+     from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
+    [flowId, version, ...columnsOf(changed)],
+  );
+  await db.query(
+    'update flows set files_version = $2, storage_bytes = $3, file_count = $4 where id = $1',
+    [flowId, version, bytes, count],
+  );
+  await db.query(
+    `delete from flow_files
+     where flow_id = $1 and valid_to <= (
+       select coalesce(min(r.files_version), $2) from runs r
+       where r.flow_id = $1 and r.ended_at is null
+     )`,
+    [flowId, version],
+  );
+}
+
+export function columnsOf(files: InputFile[]): unknown[][] {
+  return [
+    files.map(({ path }) => path),
+    files.map(({ sha256 }) => sha256),
+    files.map(({ size }) => size),
+    files.map(({ mode }) => mode),
+  ];
+}
