@@ -57,12 +57,12 @@ export function buildSupervisor(worker: WorkerContext, lease: HostLease) {
   const now = (): Date => new Date();
   const runLogContext = createRunLogContext(runs);
   const common = { hostId, runs, runLogContext, frameStream, logger, now };
-  const { fence, hintGate } = fenceOf(worker, connected, { hostId, sealer });
+  const { fence, hintGate, ...fencing } = fenceOf(worker, connected, { hostId, sealer });
   const supervisor = createSupervisor({
     ...common,
     sandboxes,
     notifications,
-    mayActOnHints: hintGate.isOpen,
+    ...fencing,
     egress,
     dataDir: config.dataDir,
     diskReserve: config.diskReserve,
@@ -114,7 +114,9 @@ function fenceOf(
   const { activeOnHost } = createRunStore(pools.heartbeatPool, sealer);
   const fenced = { hostId, runs: { activeOnHost }, sandboxes, egress, logger };
   const fence = createSelfFence({ ...fenced, times });
-  return { fence, hintGate: createHintGate(fence) };
+  const hintGate = createHintGate(fence);
+  const isFenced = (): boolean => fence.fencedSignal().aborted;
+  return { fence, hintGate, mayActOnHints: hintGate.isOpen, isFenced };
 }
 
 const slotsOf = ({ capacity }: WorkerConfig, { live, countWaitingStarts }: Supervisor) => ({

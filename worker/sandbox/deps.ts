@@ -95,6 +95,8 @@ export interface SandboxDeps extends SandboxObserver {
   notifications: Pick<Notifications, 'subscribeBestEffort'>;
   /** False at shutdown, while the host is fenced, and while Temporal does not answer. */
   mayActOnHints(): boolean;
+  /** True while this host has paused its sandboxes because it cannot reach Postgres. */
+  isFenced(): boolean;
   egress: Egress;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

@@ -17,7 +17,10 @@ interface IdlePauserOptions {
   containerId: string | null;
   pause: PauseState;
   afterMs: number;
-  /** False if the agent has worked without a message since this time of `performance.now()`. */
+  /**
+   * False if the agent has worked without a message since this time of `performance.now()`, and
+   * while the host is fenced. Asked again after `isHeld`, which may take long.
+   */
   mayPause(since: number): boolean;
   /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
   isHeld(): Promise<boolean>;
@@ -32,26 +35,28 @@ export function createIdlePauser(
   const onFailure = (err: unknown): void => logger.warn({ err }, 'sandbox_unpause_failed');
   const sandbox = createPausable({ sandboxes, containerId, pause }, { signal, onFailure });
   const timer = createTimer(afterMs, signal);
-  let isIdle = false;
+  /** When the sandbox became idle; null while it has work. */
+  let idleSince: number | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
   /** A container on a busy host may fail to pause. Then it is tried again later. */
-  async function pauseIfIdle(): Promise<void> {
-    if (!(await isHeld()) || !isIdle) return;
+  async function pauseIfIdle(since: number): Promise<void> {
+    if (!(await isHeld()) || idleSince !== since) return;
+    if (!mayPause(since)) return markIdle();
     try {
       await sandbox.pause();
     } catch (err) {
       logger.debug({ err }, 'sandbox_pause_failed');
-      if (isIdle) markIdle();
+      if (idleSince === since) markIdle();
     }
   }
 
   function markIdle(): void {
-    isIdle = true;
     const since = performance.now();
+    idleSince = since;
     timer.set(() => {
       if (!mayPause(since)) return markIdle();
-      last = last.then(pauseIfIdle);
+      last = last.then(() => pauseIfIdle(since));
     });
   }
 
@@ -59,7 +64,7 @@ export function createIdlePauser(
     markIdle,
     async resume() {
       timer.cancel();
-      isIdle = false;
+      idleSince = null;
       const resumed = last.then(sandbox.ensureUnpaused);
       last = resumed.catch(() => undefined);
       await resumed;

@@ -127,9 +127,11 @@ function createPauser(
   { session, ownership }: Pick<SessionDeps, 'session' | 'ownership'>,
 ): IdlePauser {
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
-  // A background task starts another turn shortly after its end, and a paused agent could not.
+  // A background task starts another turn shortly after its end, and a paused agent could not. A
+  // fenced host pauses its sandboxes itself. It unpauses them later, so none may count as paused.
   const mayPause = (since: number): boolean => {
-    if (session.turns.current() !== null || isBusy(turns.agentState())) return false;
+    if (deps.isFenced() || session.turns.current() !== null || isBusy(turns.agentState()))
+      return false;
     return (turns.idleSince() ?? 0) <= since;
   };
   return createIdlePauser(

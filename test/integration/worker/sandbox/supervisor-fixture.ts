@@ -115,6 +115,7 @@ export async function createSupervisorFixture(
       },
       notifications: { subscribeBestEffort: () => () => undefined },
       mayActOnHints: () => true,
+      isFenced: () => false,
       egress: createEgress({
         modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
         allowPrivate: [],

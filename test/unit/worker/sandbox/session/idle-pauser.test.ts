@@ -12,6 +12,7 @@ interface PauserState {
   engineReady?: Promise<unknown>;
   unpause?: () => Promise<void>;
   isHeld?: () => Promise<boolean>;
+  mayPause?: () => boolean;
 }
 
 /**
@@ -95,6 +96,44 @@ test('a sandbox is not paused if its lease was lost, or if it was resumed during
   await sleep(100);
   expect(calls).toEqual([]);
   expect(other.calls).toEqual(['unpause']);
+});
+
+/** A check of a lease that is still held, whose answer a test gives. */
+function openLeaseCheck() {
+  const asked = createDeferred<true>();
+  const answer = createDeferred<true>();
+  const isHeld = (): Promise<boolean> => {
+    asked.resolve(true);
+    return answer.promise;
+  };
+  return { isHeld, asked: asked.promise, answer: () => answer.resolve(true) };
+}
+
+test('a sandbox that was idle twice during the check of the lease is paused for the second time', async () => {
+  const { isHeld, asked, answer } = openLeaseCheck();
+  const { pauser, calls } = pauserWith({ isHeld });
+  pauser.markIdle();
+  await asked;
+  const resuming = pauser.resume();
+  pauser.markIdle();
+  answer();
+  await resuming;
+  await expect.poll(() => calls).toContain('pause');
+  expect(calls).toEqual(['unpause', 'pause']);
+});
+
+test('a sandbox that may not be paused after the check of the lease is paused later', async () => {
+  const { isHeld, asked, answer } = openLeaseCheck();
+  let mayPause = true;
+  const { pauser, calls } = pauserWith({ isHeld, mayPause: () => mayPause });
+  pauser.markIdle();
+  await asked;
+  mayPause = false;
+  answer();
+  await sleep(100);
+  expect(calls).toEqual([]);
+  mayPause = true;
+  await expect.poll(() => calls).toEqual(['pause']);
 });
 
 test('a running sandbox can be resumed after its end, a paused one cannot', async () => {

@@ -95,15 +95,19 @@ test('the files of a session are stored after any other storing of the run, in t
   expect(stored).toEqual([['late']]);
 });
 
+const idleAgent = { isHeld: true, isFenced: false, idleSince: (): number | null => 0 };
+
 test.each([
-  ['whose lease is held', { isHeld: true, idleSince: () => 0 }, ['pause']],
-  ['before the first turn', { isHeld: true, idleSince: () => null }, ['pause']],
-  ['whose lease was lost', { isHeld: false, idleSince: () => 0 }, []],
-  ['whose task has just ended', { isHeld: true, idleSince: () => performance.now() }, []],
+  ['whose lease is held', idleAgent, ['pause']],
+  ['before the first turn', { ...idleAgent, idleSince: () => null }, ['pause']],
+  ['whose lease was lost', { ...idleAgent, isHeld: false }, []],
+  ['whose host is fenced', { ...idleAgent, isFenced: true }, []],
+  ['whose task has just ended', { ...idleAgent, idleSince: () => performance.now() }, []],
 ])('an idle sandbox %s is paused accordingly', async (_whose, agent, expectedCalls) => {
   const calls: string[] = [];
   const deps = {
     pauseAfterMs: 20,
+    isFenced: () => agent.isFenced,
     notifications: { subscribeBestEffort: () => () => undefined },
     sandboxes: { pause: async () => void calls.push('pause') },
   };
