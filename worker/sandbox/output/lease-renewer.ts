@@ -1,9 +1,13 @@
 // Renews the leases of all sandboxes of a host by one statement at each interval, so that idle
 // sandboxes add no statements. Every lease has its own answer: a lost one releases its sandbox and
 // no other. A statement that fails loses no lease, because it says nothing about any of them.
+//
+// A lease whose log is being written is renewed alone. That waits on a connection of the pool of
+// the leases, so it is done for one lease at a time, and the others of the pool stay free.
 
 import type { Logger } from 'pino';
 import { limits } from '../../../core/limits.ts';
+import { createSemaphore } from '../../../lib/async/semaphore.ts';
 import type { FrameStore } from '../../../systems/postgres/log/frame-store.ts';
 import type { LeaseRenewal, LogLease } from '../../../systems/postgres/log/lease.ts';
 
@@ -28,8 +32,10 @@ const renewalsPerLease = limits.log.leaseRenewals;
 
 export function createLeaseRenewer(deps: RenewerDeps): LeaseRenewer {
   const { frames, logger } = deps;
-  const held = new Set<RenewableLease>();
+  const leases = new Set<RenewableLease>();
+  /** Those that are renewed alone, or wait for it. */
   const alone = new Set<RenewableLease>();
+  const oneAlone = createSemaphore(1);
   let timer: NodeJS.Timeout | null = null;
   /** A renewal that hangs does not block the next one. At most three are pending. */
   let pendingRenewals = 0;
@@ -37,17 +43,17 @@ export function createLeaseRenewer(deps: RenewerDeps): LeaseRenewer {
   async function renewAll(): Promise<void> {
     if (pendingRenewals >= renewalsPerLease) return;
     pendingRenewals += 1;
-    const leases = [...held];
+    const batch = [...leases];
     try {
-      const refs = leases.map(({ runId, token }) => ({ runId, token }));
+      const refs = batch.map(({ runId, token }) => ({ runId, token }));
       const renewals = await frames.renewLeases(refs, deps.times.leaseMs);
-      for (const [index, lease] of leases.entries()) {
+      for (const [index, lease] of batch.entries()) {
         const renewal = renewals[index] ?? 'busy';
         if (renewal === 'busy') void renewAlone(lease);
         else lease.onRenewal(renewal);
       }
     } catch (err) {
-      logger.warn({ err, leases: leases.length }, 'lease_renewal_failed');
+      logger.warn({ err, leases: batch.length }, 'lease_renewal_failed');
     } finally {
       pendingRenewals -= 1;
     }
@@ -56,17 +62,20 @@ export function createLeaseRenewer(deps: RenewerDeps): LeaseRenewer {
   async function renewAlone(lease: RenewableLease): Promise<void> {
     if (alone.has(lease)) return;
     alone.add(lease);
-    await lease.renewAlone();
-    alone.delete(lease);
+    try {
+      await oneAlone.run(lease.renewAlone);
+    } finally {
+      alone.delete(lease);
+    }
   }
 
   return {
     add(lease) {
-      held.add(lease);
+      leases.add(lease);
       timer ??= setInterval(() => void renewAll(), deps.times.leaseMs / renewalsPerLease);
       return () => {
-        held.delete(lease);
-        if (held.size > 0 || timer === null) return;
+        leases.delete(lease);
+        if (leases.size > 0 || timer === null) return;
         clearInterval(timer);
         timer = null;
       };

@@ -93,6 +93,34 @@ test('a lease whose log is being written is renewed alone, and not twice at a ti
   releaseAll();
 });
 
+test('leases whose logs are being written are renewed alone one after the other, also if one fails', async () => {
+  const answers: { resolve(): void; reject(): void }[] = [];
+  const answer = () =>
+    new Promise<LeaseRenewal>((resolve, reject) =>
+      answers.push({
+        resolve: () => resolve('renewed'),
+        reject: () => reject(new Error('no answer')),
+      }),
+    );
+  const busy: Renew = async (held) => held.map(() => 'busy');
+  const { renewals, lost, releaseAll } = await hold(['a', 'b', 'c'], busy, answer);
+  const renewedAlone = () => renewals.mock.calls.map((call: unknown[]) => call[0]);
+  await vi.advanceTimersByTimeAsync(leaseMs);
+  expect(renewedAlone()).toEqual(['a']);
+  answers[0]?.reject();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(renewedAlone()).toEqual(['a', 'b']);
+  answers[1]?.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  answers[2]?.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(renewedAlone()).toEqual(['a', 'b', 'c']);
+  await vi.advanceTimersByTimeAsync(leaseMs / 3);
+  expect(renewedAlone()).toEqual(['a', 'b', 'c', 'a']);
+  expect(lost).toEqual([]);
+  releaseAll();
+});
+
 test('leases are renewed on other connections while some hang, with at most three pending renewals', async () => {
   const hanging: (() => void)[] = [];
   let answered = 0;
