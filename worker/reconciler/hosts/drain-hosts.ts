@@ -1,6 +1,6 @@
 import { sandboxKey } from '../../sandbox/sandbox-key.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
+import { throttlePerKey } from '../throttle-per-key.ts';
 
 /**
  * Puts the idle sessions of a draining host, or of one that no longer offers them a model, to
@@ -10,7 +10,7 @@ import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
  */
 export function createHostDrainer(deps: ReconcilerDeps): () => Promise<void> {
   const { reconcile, temporal, logger } = deps;
-  return throttlePerSandbox(deps, {
+  return throttlePerKey(deps, {
     readPage: (after) => reconcile.idleOnLeavingHosts(after),
     keyOf: (run) => `${sandboxKey(run)}/${run.lastSeq}`,
     async send({ runId, requestId, hostId, workflowId }) {

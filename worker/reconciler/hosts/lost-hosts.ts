@@ -2,7 +2,7 @@ import type { ReconcilerDeps } from '../deps.ts';
 import { forEachInTurn } from '../for-each-run.ts';
 import { forceEndRun } from '../runs/force-end-run.ts';
 import { stepDeadline } from '../step-deadline.ts';
-import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
+import { throttlePerKey } from '../throttle-per-key.ts';
 
 /**
  * Whether this worker may declare hosts lost. While Postgres was unavailable, no host could send a
@@ -21,7 +21,7 @@ export function createLostHostHandler(deps: ReconcilerDeps): () => Promise<void>
   const forEachLost = forEachInTurn((after) =>
     reconcile.runsOnLostHosts(thresholds.hostLostMs, after),
   );
-  const signalSessions = throttlePerSandbox(deps, {
+  const signalSessions = throttlePerKey(deps, {
     readPage: (after) => reconcile.sessionsOnLostHosts(thresholds.hostLostMs, after),
     async send({ runId, requestId, hostId, generation, workflowId }) {
       await temporal.signalHostLost(workflowId, { generation });

@@ -1,6 +1,6 @@
 import type { RunOutline } from '../../../core/runs/run.ts';
 import type { ReconcilerDeps } from '../deps.ts';
-import { throttlePerSandbox } from '../throttle-per-sandbox.ts';
+import { throttlePerKey } from '../throttle-per-key.ts';
 
 /**
  * Finds runs and sessions whose sandbox was not started by a host that is stopped, draining or
@@ -19,7 +19,7 @@ export function createUnstartedMover(deps: ReconcilerDeps): () => Promise<void> 
     return reconcile.unstartedOnLeavingHosts(times, after);
   }
 
-  return throttlePerSandbox(deps, {
+  return throttlePerKey(deps, {
     readPage: findUnstarted,
     async send({ runId, requestId, hostId, generation, workflowId }) {
       await temporal.signalHostLost(workflowId, { generation, ifUnstarted: true });

@@ -36,25 +36,25 @@ export function watchExit(
   const stopping = new AbortController();
   const exited = createDeferred<ContainerExit>();
   const notifier = createNotifier();
-  let restMs = pollMs;
+  let intervalMs = pollMs;
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       const pauseEnd = pause.pauseEnd();
       const found = await tryInspect();
       if (typeof found === 'object') return exited.resolve(found);
-      if (found === 'running' && restMs === pollMs) await restWhilePaused(pauseEnd);
+      if (found === 'running' && intervalMs === pollMs) await waitWhilePaused(pauseEnd);
       else await waitForNext();
     }
   }
 
   async function waitForNext(): Promise<void> {
-    await notifier.waitAtMost(restMs, stopping.signal);
-    restMs = Math.min(pollMs, restMs * 2);
+    await notifier.waitAtMost(intervalMs, stopping.signal);
+    intervalMs = Math.min(pollMs, intervalMs * 2);
   }
 
   /** Waits one more interval, so that no inspection delays the message that ended the pause. */
-  async function restWhilePaused(pauseEnd: AbortSignal): Promise<void> {
+  async function waitWhilePaused(pauseEnd: AbortSignal): Promise<void> {
     if (!pauseEnd.aborted) await notifier.waitAtMost(pausedPollMs, stopping.signal, pauseEnd);
     if (pauseEnd.aborted) await waitForNext();
   }
@@ -81,8 +81,8 @@ export function watchExit(
     isRunning: async () => (await inspect()) === null,
     hint() {
       // Any process in the sandbox can send the hint, at any rate.
-      if (restMs < pollMs) return;
-      restMs = fastPollMs;
+      if (intervalMs < pollMs) return;
+      intervalMs = fastPollMs;
       notifier.notify();
     },
     stop: () => stopping.abort(),

@@ -14,7 +14,7 @@ interface ThrottleOptions {
  * Each call sends to one page of runs, and at most one message per key and `resendEveryMs`. The
  * first message may have been lost, or its effect may take a while.
  */
-export function throttlePerSandbox(
+export function throttlePerKey(
   { logger, now, thresholds }: Pick<ReconcilerDeps, 'logger' | 'now' | 'thresholds'>,
   { readPage, send, keyOf = sandboxKey }: ThrottleOptions,
 ): () => Promise<void> {
