@@ -10,9 +10,11 @@ import {
 export function createSession({ mayActOnHints = (): boolean => true } = {}) {
   const stored: string[] = [];
   const ended: string[] = [];
+  const lookedBy: TurnStarter[] = [];
   const startedBy: TurnStarter[] = [];
   const steps: (() => void)[] = [];
   let running: string | null = null;
+  let isStopped = false;
   const left = (): string | undefined => stored[ended.length];
 
   function step<T>(act: () => T): Promise<T> {
@@ -23,9 +25,15 @@ export function createSession({ mayActOnHints = (): boolean => true } = {}) {
     await step(() => undefined); // the answer is on its way
     return found;
   }
+  function claim() {
+    if (!isStopped) running = left() ?? null;
+    return { isOver: isStopped, message: running };
+  }
   async function runTurn(by: TurnStarter, onLook: () => void) {
     onLook();
-    const message = await query(() => (running = left() ?? null));
+    lookedBy.push(by);
+    const { isOver, message } = await query(claim);
+    if (isOver) return { outcome: 'sandbox_ended' } as const;
     if (message === null) return { outcome: 'done', more: false, hasWaiting: false } as const;
     startedBy.push(by);
     await step(() => {
@@ -46,7 +54,9 @@ export function createSession({ mayActOnHints = (): boolean => true } = {}) {
     onFailure: (error) => failures.push(error),
   });
   return {
-    ...{ stored, ended, startedBy, failures, runner, steps },
+    ...{ stored, ended, lookedBy, startedBy, failures, runner, steps },
+    /** The cause of the end is recorded. Turns that run continue to their end. */
+    recordCause: () => void (isStopped = true),
     isRunning: () => running !== null,
     async proceed(nth = 0): Promise<void> {
       steps.splice(nth, 1)[0]?.();

@@ -1,5 +1,5 @@
-// Hints and activities begin turns in many orders, while messages are stored, and while the session
-// is asked whether it may sleep.
+// Hints and activities begin turns in many orders, while messages are stored, while the session is
+// asked whether it may sleep, and while it is stopped.
 
 import { describe, expect, test } from 'vitest';
 import { createSession, settled } from './simulated-session.ts';
@@ -93,16 +93,58 @@ async function play(seed: number, { hasHints, hasSignals }: Schedule): Promise<v
   expect(isAsleep ? stored.slice(0, ended.length) : stored).toEqual(ended);
 }
 
+/**
+ * Three messages are stored, hinted and passed to activities while the run is stopped: first the
+ * cause of its end is recorded, then its sandbox is stopped.
+ */
+async function playStop(seed: number): Promise<void> {
+  const random = sequenceFrom(seed);
+  const session = createSession();
+  const { runner, stored, ended, lookedBy, steps } = session;
+  const looksByHint = (): number => lookedBy.filter((by) => by === 'hint').length;
+  const activities: Promise<unknown>[] = [];
+  let looksAtStop = 0;
+  const events = ['a', 'b', 'c'].map((message) => () => {
+    stored.push(message);
+    events.push(runner.hint, () => activities.push(runner.run([message])));
+  });
+  events.push(() => {
+    session.recordCause();
+    events.push(() => {
+      runner.refuseHints();
+      looksAtStop = looksByHint();
+    });
+  });
+  while (events.length + steps.length > 0) {
+    const nth = random(events.length + steps.length);
+    if (nth < events.length) events.splice(nth, 1)[0]?.();
+    else await session.proceed(nth - events.length);
+    await settled();
+  }
+  expect(looksByHint(), 'a hint is followed after the stop').toBe(looksAtStop);
+  expect(ended).toEqual(stored.slice(0, ended.length));
+  for (const { status } of await Promise.allSettled(activities)) expect(status).toBe('fulfilled');
+}
+
+/** Names the seed of an order that fails. */
+async function playAll(playOne: (seed: number) => Promise<void>): Promise<void> {
+  for (let seed = 1; seed <= 400; seed += 1) {
+    await playOne(seed).catch((cause: unknown) => {
+      throw new Error(`with the seed ${seed}`, { cause });
+    });
+  }
+}
+
 describe('in many random orders', () => {
   test.each([
     ['hints and signals', { hasHints: true, hasSignals: true }],
     ['signals alone', { hasHints: false, hasSignals: true }],
     ['hints alone', { hasHints: true, hasSignals: false }],
   ])('%s run each message once, and no turn is cut off by sleep', async (_which, schedule) => {
-    for (let seed = 1; seed <= 400; seed += 1) {
-      await play(seed, schedule).catch((cause: unknown) => {
-        throw new Error(`with the seed ${seed}`, { cause });
-      });
-    }
+    await playAll((seed) => play(seed, schedule));
+  });
+
+  test('a stop lets no message run twice, and no hint is followed after it', async () => {
+    await playAll(playStop);
   });
 });
