@@ -36,13 +36,9 @@ export const webhookSecrets = z.object({
   standardWebhookSecret: z.string().meta({
     description: 'The same secret in the form that libraries for Standard Webhooks expect.',
   }),
-  nextWebhookSecret: z
-    .string()
-    .nullable()
-    .meta({
-      description:
-        'Signs beside the secret until it replaces it. Null: no rotation is in progress.',
-    }),
+  nextWebhookSecret: z.string().nullable().meta({
+    description: 'Signs beside the secret until it replaces it. Null: no rotation is in progress.',
+  }),
 });
 
 export const keyRecord = z
