@@ -39,9 +39,8 @@ export function createFeedCursor(
   };
 
   function pushFrame(frame: StoredFrame): void {
-    position.seq = frame.seq;
-    position.n = 0;
-    ring.push({ seq: frame.seq, n: 0 }, sseFrame(frame));
+    Object.assign(position, { seq: frame.seq, n: 0 });
+    ring.push({ ...position }, sseFrame(frame));
   }
 
   /** False if the next frame is not in Redis. */
@@ -58,6 +57,9 @@ export function createFeedCursor(
     pushFrame(entry.frame);
     return true;
   }
+
+  const isAppended = (entry: StreamEntry): boolean =>
+    isKnown(entry, position) || (follows(entry, position) && append(entry));
 
   async function readFromRedis(): Promise<boolean> {
     const entries = await deps.frameStream.read(run.runId, position, limits.feed.pageFrames);
@@ -80,11 +82,7 @@ export function createFeedCursor(
     seq: () => position.seq,
     noteHighWatermark,
     noteStored: (seq) => noteHighWatermark(stored.note(seq)),
-    tryAppend(entries) {
-      const isAppended = (entry: StreamEntry): boolean =>
-        isKnown(entry, position) || (follows(entry, position) && append(entry));
-      return entries.every(isAppended) && position.seq >= highWatermark;
-    },
+    tryAppend: (entries) => entries.every(isAppended) && position.seq >= highWatermark,
     readMore: async () => (await readFromRedis()) || (await readFromPostgres()),
   };
 }

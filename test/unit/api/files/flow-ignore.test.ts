@@ -30,4 +30,4 @@ test('patterns that take too long do not change how the next ones match', () => 
     expect(() => matchIgnored(slow, paths)).toThrow('take too long');
     expect(matchIgnored('*.log\n', ['a.log', 'b.txt'])).toEqual(new Set(['a.log']));
   }
-});
+}, 300_000); // attempts take longer on a busy machine
