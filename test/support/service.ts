@@ -201,8 +201,11 @@ function settingsOf({ agent = 'scripted', on = {} }: ServiceOptions) {
     WEBHOOK_CA_FILE: join(stackEnv.caDir, 'ca.crt'),
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
     LOG_LEVEL: 'debug',
+    ...(process.env['TEST_DROP_HINTS'] === '1' && { NODE_OPTIONS: `--import=${dropHints}` }),
   };
 }
+
+const dropHints = new URL('../fixtures/drop-hints.ts', import.meta.url).pathname;
 
 /** A project with a flow and a key. */
 export async function createTenant(

@@ -1,0 +1,31 @@
+// Sessions work the same if every hint is lost. These tests of the whole service run once more,
+// with a service that publishes no hint.
+
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openConversation } from '../support/conversation.ts';
+import { linesIn } from '../support/log-lines.ts';
+import { script } from '../support/prompts.ts';
+import { startService } from '../support/service.ts';
+
+process.env['TEST_DROP_HINTS'] = '1';
+afterAll(() => {
+  delete process.env['TEST_DROP_HINTS'];
+});
+
+const files = ['chat', 'concurrent-sessions', 'interrupts', 'session-idle', 'session-queue'];
+
+describe.each([...files, 'session-restarts', 'sessions'])('with no hint, %s', async (name) => {
+  await import(`../system/${name}.test.ts`);
+});
+
+it('no turn is begun by a hint', async () => {
+  const service = await startService();
+  onTestFinished(service.stop);
+  const chat = await openConversation(service);
+  for (const text of ['One.', 'Two.', 'Three.']) await chat.say(script([{ say: text }]));
+  const turns = linesIn(join(service.dataDir, 'worker.log')).filter(
+    ({ msg }) => msg === 'turn_started',
+  );
+  expect(turns.map(({ startedBy }) => startedBy)).toEqual(['activity', 'activity', 'activity']);
+});
