@@ -10,11 +10,24 @@ import { stackNames } from '../dev/stack/stack-names.ts';
 import { runInForeground } from '../dev/test-runner/run-in-foreground.ts';
 import { type TestStack, withFreshStack } from '../dev/test-runner/test-stack-runner.ts';
 import { type BenchOptions, readArguments } from './arguments.ts';
+import { readRehearsalArguments, rehearsalCommand } from './rehearsal/arguments.ts';
 import { scenarios } from './scenarios/index.ts';
 
 const program = join(repository, 'bench/main.ts');
+const rehearsal = join(repository, 'bench/rehearsal/main.ts');
 
-await bench(process.argv.slice(2)).catch(exitWithError);
+const [first, ...others] = process.argv.slice(2);
+await (first === rehearsalCommand ? rehearse(others) : bench(process.argv.slice(2))).catch(
+  exitWithError,
+);
+
+async function rehearse(args: string[]): Promise<void> {
+  readRehearsalArguments(args);
+  const code = await withFreshStack(stackNames.bench, ({ env, signal }) =>
+    runInForeground(process.execPath, [rehearsal, ...args], { env, signal }),
+  );
+  process.exitCode = code === 0 ? 0 : 1;
+}
 
 async function bench(args: string[]): Promise<void> {
   const options = readArguments(args, scenarios);

@@ -215,7 +215,8 @@ change some of these values.
 ${sizing}
 
 API processes share nothing but the stores, so any number can run behind one address. Each worker is
-one host: see [more hosts](more-hosts.md).
+one host: see [more hosts](more-hosts.md). [Sizing for many sessions](sizing.md) has measured costs
+and rules.
 
 ## Fixed limits
 

@@ -66,13 +66,13 @@ export async function startDaemon(where: DaemonFolders, daemon: DaemonOptions): 
 }
 
 export function isRunning(where: DaemonFolders, name: string, fingerprint?: string): boolean {
-  if (runningPid(where, name) === undefined) return false;
+  if (pidOf(where, name) === undefined) return false;
   return fingerprint === undefined || readPid(where, name).fingerprint === fingerprint;
 }
 
 /** Makes a process reload its configuration. Returns false if it is not running. */
 export function reloadDaemon(where: DaemonFolders, name: string): boolean {
-  const pid = runningPid(where, name);
+  const pid = pidOf(where, name);
   if (pid === undefined) return false;
   sendSignal(pid, 'SIGHUP');
   return true;
@@ -92,11 +92,11 @@ export async function stopDaemon(
   name: string,
   { signal = 'SIGTERM', timeoutMs = 20_000 }: StopOptions = {},
 ): Promise<boolean> {
-  const pid = runningPid(where, name);
+  const pid = pidOf(where, name);
   if (pid !== undefined) {
     sendSignal(pid, signal);
     const deadline = Date.now() + timeoutMs;
-    while (runningPid(where, name) !== undefined) {
+    while (pidOf(where, name) !== undefined) {
       if (Date.now() > deadline) sendSignal(pid, 'SIGKILL');
       await sleep(50);
     }
@@ -114,7 +114,8 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function runningPid(where: DaemonFolders, name: string): number | undefined {
+/** Undefined if the process is not running. */
+export function pidOf(where: DaemonFolders, name: string): number | undefined {
   const { pid, start } = readPid(where, name);
   return start !== '' && startTimeOf(pid) === start ? pid : undefined;
 }

@@ -151,7 +151,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       dataDirs.push(ownDir);
       await prepareDataDir(ownDir);
       const ownEnv = { ...workerEnv, DATA_DIR: ownDir };
-      const other = workerProcess({ name: `host-${nth}`, env: ownEnv, logDir: dataDir });
+      const other = workerProcess({ name: `host-${nth}`, env: ownEnv, logDir: dataDir, sources });
       others.push(other);
       return { worker: other, dataDir: ownDir, hostId: () => hostIdIn(ownDir) };
     },
