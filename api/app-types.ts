@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FlowOutline } from '../core/flows/flow.ts';
+import { flowIdsOf, type KeyAction } from '../core/keys/key-scopes.ts';
 import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
 import type { CallerKind } from './auth/callers.ts';
@@ -36,6 +37,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The kinds of callers that the route accepts. A route without any rejects every call. */
     callers?: readonly CallerKind[];
+    /** A key with scopes for actions needs one of these. */
+    scopes?: readonly KeyAction[];
     /** For pages of this service: answers are not cached, and a write needs its `Origin`. */
     isForOwnPages?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
@@ -55,4 +58,14 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-export const projectOf = (request: FastifyRequest): string => callerOf(request).key.projectId;
+/** What a caller can reach. */
+export interface Access {
+  projectId: string;
+  /** Null: every flow of the project. */
+  flowIds: readonly string[] | null;
+}
+
+export function accessOf(request: FastifyRequest): Access {
+  const { projectId, scopes } = callerOf(request).key;
+  return { projectId, flowIds: flowIdsOf(scopes) };
+}

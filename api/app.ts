@@ -5,6 +5,7 @@ import { limits } from '../core/limits.ts';
 import type { App } from './app-types.ts';
 import { authenticate } from './auth/authenticate.ts';
 import { type BruteForceGuard, createBruteForceGuard } from './auth/brute-force-guard.ts';
+import { checkScopes } from './auth/check-scopes.ts';
 import { createKeyIdentification } from './auth/identify-key.ts';
 import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
@@ -86,6 +87,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   const operatorGuard = installAuthentication(app, deps, lastUsed);
   countUsage(app, usage);
   installRateLimit(app, deps.rateLimiter);
+  checkScopes(app);
   handleUnknownPaths(app);
   checkPathIds(app);
   installBodies(app);

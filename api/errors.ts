@@ -101,5 +101,8 @@ export const unauthorized = () =>
     headers: { 'www-authenticate': 'Bearer' },
   });
 
+export const outOfScope = (what: string) =>
+  new ApiError('UNAUTHORIZED', `The API key has no scope for ${what}.`, { status: 403 });
+
 export const foreign = (resource: string) =>
   new ApiError('UNAUTHORIZED', `${resource} belongs to another project.`, { status: 403 });

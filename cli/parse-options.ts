@@ -10,6 +10,7 @@ import {
   type TextRule,
 } from '../core/field-rules.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { keyScopeRule, keyScopesMax } from '../core/keys/key-scopes.ts';
 import { limits } from '../core/limits.ts';
 import { passphraseMinChars } from './backup/sealed-key.ts';
 
@@ -43,6 +44,13 @@ export function modelBaseUrl(text: string): string {
 /** `host`, `host:port`, or `*.host` for all hosts below it. */
 export function allowedHost(text: string, before: string[] = []): string[] {
   return [...before, byRule(text, allowedHostRule)];
+}
+
+/** May be given several times. */
+export function keyScope(text: string, before: string[] = []): string[] {
+  if (before.length >= keyScopesMax)
+    throw new InvalidArgumentError(`Expected at most ${keyScopesMax} scopes.`);
+  return [...before, byRule(text, keyScopeRule)];
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {

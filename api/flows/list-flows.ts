@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import { type App, projectOf } from '../app-types.ts';
+import { type App, accessOf } from '../app-types.ts';
 import { forKeys } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readPage } from '../http/pagination.ts';
@@ -15,17 +15,18 @@ const schema = {
   operationId: 'listFlows',
   summary: "Flows of the key's project, oldest first",
   querystring: pageByIdQuery,
-  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 429, 500, 503) },
+  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 403, 429, 500, 503) },
 };
 
 const maxBytes = limits.page.flowsMaxBytes;
-const config = { ...forKeys, answerMaxBytes: maxBytes };
+const config = { ...forKeys('read'), answerMaxBytes: maxBytes };
 
 export function listFlows(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) => {
+    const { projectId, flowIds } = accessOf(request);
     const url = `${deps.publicUrl}${path}`;
     const { flows } = await readPage(reply, { url, query: request.query }, (range) =>
-      deps.flows.listByProject(projectOf(request), { ...range, maxBytes }),
+      deps.flows.listByProject(projectId, { ...range, maxBytes, flowIds }),
     );
     return { data: flows.map(flowView) };
   });

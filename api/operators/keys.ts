@@ -101,9 +101,10 @@ function missingKey(keyId: string): never {
   throw new Error(`key ${keyId} is missing, although keys are never deleted`);
 }
 
-function keyView({ expiresAt, revokedAt, lastUsedAt, createdAt, ...key }: KeyRecord) {
+function keyView({ scopes, expiresAt, revokedAt, lastUsedAt, createdAt, ...key }: KeyRecord) {
   return {
     ...key,
+    scopes: scopes && [...scopes],
     expiresAt: expiresAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,

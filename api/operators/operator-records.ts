@@ -49,6 +49,9 @@ export const keyRecord = z
     createdBy: z.string(),
     shownPrefix: z.string().meta({ description: 'The readable part of the key.' }),
     rateLimitRpm: count,
+    scopes: z.array(z.string()).nullable().meta({
+      description: 'Null: the key may do everything that a key can do.',
+    }),
     state: z.enum(['active', 'expired', 'revoked']),
     expiresAt: timestamp.nullable(),
     revokedAt: timestamp.nullable(),

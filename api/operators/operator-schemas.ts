@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-rules.ts';
+import { keyScopeRule, keyScopesMax } from '../../core/keys/key-scopes.ts';
 import { limits } from '../../core/limits.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
@@ -43,4 +44,8 @@ export const newKey = z.strictObject({
   name: name(),
   rateLimitRpm: z.int().min(1).max(limits.key.ratePerMinuteMax).optional(),
   expiresAt: isoTimestamp().optional(),
+  scopes: z.array(matching(keyScopeRule)).min(1).max(keyScopesMax).optional().meta({
+    description:
+      '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. Default: everything that a key can do.',
+  }),
 });

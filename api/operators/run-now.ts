@@ -39,6 +39,7 @@ export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
       config: runConfig,
       idempotencyKey,
     });
-    return startRun(request, reply, { admission, files, waitSeconds: request.query.wait });
+    const waitSeconds = request.query.wait;
+    return startRun(request, reply, { admission, files, waitSeconds, flowIds: null });
   });
 }

@@ -32,7 +32,8 @@ export function runs(app: App, deps: ApiDeps): void {
   app.get(`${projectPath}/runs`, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const path = `/api/projects/${projectId}/runs`;
-    return answerRuns(deps, reply, { projectId, path, query: request.query });
+    const access = { projectId, flowIds: null };
+    return answerRuns(deps, reply, { access, path, query: request.query });
   });
 
   app.get(`${projectPath}/runs/:runId`, { config, schema: one }, async (request) => {

@@ -1,27 +1,34 @@
 import type { FastifyRequest } from 'fastify';
 import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
-import { callerOf } from '../app-types.ts';
+import { type Access, accessOf, callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { foreign, notFound } from '../errors.ts';
+import { foreign, notFound, outOfScope } from '../errors.ts';
 
-/** Loads a run of this project that is not deleted, or throws. */
+/** Loads a run that the caller can reach and that is not deleted, or throws. */
 export async function loadRun(
   deps: Pick<ApiDeps, 'runs'>,
   runId: string,
-  projectId: string,
+  { projectId, flowIds }: Access,
 ): Promise<Run> {
   const run = await deps.runs.find(runId);
   if (run === null || run.deletedAt !== null) throw notFound('Run');
   if (run.projectId !== projectId) throw foreign('The run');
+  checkFlowScope(flowIds, run.flowId);
   return run;
 }
 
-/** The flow in the path if it is of the key's project, or throws. */
+/** Throws if the caller is limited to other flows. */
+export function checkFlowScope(flowIds: Access['flowIds'], flowId: string): void {
+  if (flowIds?.includes(flowId) === false) throw outOfScope('this flow');
+}
+
+/** The flow in the path if the key can reach it, or throws. */
 export function flowOf(request: FastifyRequest): FlowOutline {
   const { key, flow } = callerOf(request);
   if (flow === null) throw notFound('Flow');
   if (flow.projectId !== key.projectId) throw foreign('The flow');
+  checkFlowScope(accessOf(request).flowIds, flow.flowId);
   return flow;
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import type { Admission, AdmitRun } from '../../systems/postgres/admission/admission.ts';
+import type { Access } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
@@ -8,6 +9,7 @@ import { waitForClient } from '../http/client-signal.ts';
 import { publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
 import { createEvictAtLimit } from './evict-at-limit.ts';
+import { checkFlowScope } from './load-run.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
 import { deletedRunView, runPath, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';
@@ -17,6 +19,8 @@ interface RunStart {
   files: DecodedFile[];
   /** How long the response may wait for the run's end. */
   waitSeconds: number | undefined;
+  /** An idempotency key may name a run of another flow, which the caller must be able to reach. */
+  flowIds: Access['flowIds'];
 }
 
 /**
@@ -37,7 +41,7 @@ interface Helpers {
 
 export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
   const { workflows, ...rest } = helpers;
-  return async (request, reply, { admission: wanted, files, waitSeconds = 0 }) => {
+  return async (request, reply, { admission: wanted, files, waitSeconds = 0, flowIds }) => {
     failpoint('trigger.received');
     const input = { ...wanted, isPostgresDiskShort: deps.postgresDisk.isShort() };
     const { projectId } = input;
@@ -46,6 +50,7 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     let admission = await admitRun(deps, input, files);
     while (await evictAtLimit(admission)) admission = await admitRun(deps, input, files);
     if (admission.outcome === 'admitted') failpoint('trigger.admitted');
+    if (admission.outcome === 'replay') checkFlowScope(flowIds, admission.run.flowId);
     deps.metrics.runDecided(
       admission.outcome === 'rejected' ? admission.reason : admission.outcome,
     );

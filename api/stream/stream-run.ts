@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
-import { type App, callerOf } from '../app-types.ts';
+import { type App, accessOf, callerOf } from '../app-types.ts';
 import { forKeys } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
+import { checkFlowScope } from '../runs/load-run.ts';
 import { runParams } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { queryNumber } from '../schemas/text.ts';
@@ -33,19 +34,20 @@ const schema = {
   headers: z.looseObject({
     'last-event-id': z.string().optional().meta({ description: 'Resume after this event ID.' }),
   }),
-  response: { 200: eventStream, ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: eventStream, ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 /** For a run of another project this route answers 404. */
 export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   const url = '/api/v1/runs/:runId/stream';
-  const config = { ...forKeys, acceptsKeyInQuery: true, isStream: true } as const;
+  const config = { ...forKeys('read'), acceptsKeyInQuery: true, isStream: true } as const;
   app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
     const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
     const caller = callerOf(request);
     const run = await deps.runs.find(request.params.runId);
     const isHere = run?.projectId === caller.key.projectId && run.deletedAt === null;
     if (run === null || !isHere) throw notFound('Run');
+    checkFlowScope(accessOf(request).flowIds, run.flowId);
     await streams.open({ run, caller, resumeAfter: resumeAfter ?? null }, reply);
   });
 }

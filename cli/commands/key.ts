@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { futureDate, name, projectId, uuid, wholeNumber } from '../parse-options.ts';
+import { futureDate, keyScope, name, projectId, uuid, wholeNumber } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
 
 export function keyCommand(deps: CliDeps): Command {
@@ -20,6 +20,7 @@ interface NewKeyOptions {
   createdBy?: string;
   rpm?: number;
   expires?: Date;
+  scope?: string[];
   json?: true;
 }
 
@@ -31,10 +32,15 @@ function create({ withStores }: CliDeps): Command {
     .option('--created-by <text>', 'the person responsible (default: your user name)', name)
     .option('--rpm <n>', 'requests per minute', wholeNumber(1, limits.key.ratePerMinuteMax))
     .option('--expires <date>', 'expiry date in ISO 8601', futureDate)
+    .option(
+      '--scope <scope>',
+      'permit only `read`, `run` or `chat`, or only `flow:<id>`; repeatable (default: everything)',
+      keyScope,
+    )
     .option('--json', 'print JSON')
     .action((options: NewKeyOptions) =>
       withStores(async ({ projects, flows, keys, publicUrl }) => {
-        const { project, rpm, expires } = options;
+        const { project, rpm, expires, scope } = options;
         if ((await projects.find(project)) === null)
           throw new CliError(`No such project: ${project}.`);
         const { key, record } = await keys.create({
@@ -43,6 +49,7 @@ function create({ withStores }: CliDeps): Command {
           createdBy: options.createdBy ?? userInfo().username,
           ...(rpm === undefined ? {} : { rateLimitRpm: rpm }),
           ...(expires === undefined ? {} : { expiresAt: expires }),
+          ...(scope === undefined ? {} : { scopes: scope }),
         });
         if (options.json) return printRecord({ key, ...record }, options);
         write(key);
@@ -83,6 +90,7 @@ const listedFields = [
   'shownPrefix',
   'state',
   'rateLimitRpm',
+  'scopes',
   'expiresAt',
   'lastUsedAt',
 ] as const;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import type { App } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import type { forKeys } from '../../auth/callers.ts';
 import { ApiError, invalid } from '../../errors.ts';
 import { receiveBody } from '../../http/bodies/receive-body.ts';
 import { checkFiles, type DecodedFile } from '../input-files.ts';
@@ -37,10 +37,13 @@ const wrongType = () =>
 export const archiveBody = z.custom<Buffer>().meta({ type: 'string', format: 'binary' });
 
 /** Of a route that receives archives. */
-export const archiveOptions = ({ isCompressed }: ArchiveFormat) => ({
+export const archiveOptions = (
+  { isCompressed }: ArchiveFormat,
+  access: ReturnType<typeof forKeys>,
+) => ({
   bodyLimit: limits.http.archiveMaxBytes,
   config: {
-    ...forKeys,
+    ...access,
     ...(isCompressed ? { unpackedMaxBytes: limits.http.archiveMaxBytes } : {}),
   },
 });

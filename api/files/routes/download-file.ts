@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkFilePath } from '../../../core/files/file-path.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -24,14 +24,18 @@ const schema = {
 };
 
 export function downloadFile(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/files/*', { config: forKeys, schema }, async (request, reply) => {
-    const path = request.params['*'];
-    const check = checkFilePath(path);
-    if (!check.ok) throw invalid(`path: ${check.reason}`);
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
-    const file = await fetchFile(deps, run, path);
-    if (file === null) throw notFound('File');
+  app.get(
+    '/api/v1/runs/:runId/files/*',
+    { config: forKeys('read'), schema },
+    async (request, reply) => {
+      const path = request.params['*'];
+      const check = checkFilePath(path);
+      if (!check.ok) throw invalid(`path: ${check.reason}`);
+      const run = await loadRun(deps, request.params.runId, accessOf(request));
+      const file = await fetchFile(deps, run, path);
+      if (file === null) throw notFound('File');
 
-    return sendFile(request, reply, { file, blobs: deps.blobs });
-  });
+      return sendFile(request, reply, { file, blobs: deps.blobs });
+    },
+  );
 }

@@ -25,7 +25,7 @@ const downloadSchema = (format: ArchiveFormat) => ({
 
 export function downloadFlowArchive(app: App, deps: ApiDeps): void {
   for (const format of archiveFormats) {
-    const options = { config: forKeys, schema: downloadSchema(format) };
+    const options = { config: forKeys('read'), schema: downloadSchema(format) };
     app.get(urlOf(format), options, async (request, reply) => {
       const { flowId } = flowOf(request);
       const set = await deps.flowFiles.list(flowId, omitUndefined(request.query));
@@ -52,7 +52,7 @@ const uploadSchema = ({ name, description, mediaType }: ArchiveFormat) => ({
 /** `scope` receives archives. */
 export function uploadFlowArchive(scope: App, deps: ApiDeps): void {
   for (const format of archiveFormats) {
-    const options = { schema: uploadSchema(format), ...archiveOptions(format) };
+    const options = { schema: uploadSchema(format), ...archiveOptions(format, forKeys('run')) };
     scope.put(urlOf(format), options, async (request, reply) => {
       const flow = flowOf(request);
       const files = await readArchive(format, request.body);

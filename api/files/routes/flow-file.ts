@@ -39,14 +39,14 @@ const deleteSchema = {
 };
 
 export function flowFile(app: App, deps: ApiDeps): void {
-  app.get(url, { config: forKeys, schema: downloadSchema }, async (request, reply) => {
+  app.get(url, { config: forKeys('read'), schema: downloadSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
     const file = await deps.flowFiles.find(flowId, checkedPath(request.params['*']));
     if (file === null) throw notFound('File');
     return sendFile(request, reply, { file, blobs: deps.blobs });
   });
 
-  app.delete(url, { config: forKeys, schema: deleteSchema }, async (request, reply) => {
+  app.delete(url, { config: forKeys('run'), schema: deleteSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
     const path = checkedPath(request.params['*']);
     const change = await deps.flowFiles.delete(flowId, path, requiredTags(request));

@@ -38,7 +38,7 @@ const listSchema = {
 };
 
 function addList(app: App, deps: ApiDeps): void {
-  app.get(path, { config: forKeys, schema: listSchema }, async (request, reply) => {
+  app.get(path, { config: forKeys('read'), schema: listSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
     const { prefix, cursor } = request.query;
     const after = decodeCursor(cursor);
@@ -74,7 +74,7 @@ const replaceSchema = {
 
 function addReplacement(app: App, deps: ApiDeps): void {
   const bodyLimit = limits.http.largeBodyMaxBytes;
-  const options = { config: forKeys, schema: replaceSchema, bodyLimit };
+  const options = { config: forKeys('run'), schema: replaceSchema, bodyLimit };
   app.put(path, options, async (request, reply) => {
     const flow = flowOf(request);
     const files = decodeFiles(request.body.files);
@@ -95,7 +95,7 @@ const deleteSchema = {
 };
 
 function addDeletion(app: App, deps: ApiDeps): void {
-  app.delete(path, { config: forKeys, schema: deleteSchema }, async (request, reply) => {
+  app.delete(path, { config: forKeys('run'), schema: deleteSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
     const change = await deps.flowFiles.replace(flowId, [], requiredTags(request));
     if (change.outcome !== 'changed') throw changeError(change.outcome);

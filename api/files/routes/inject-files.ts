@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loadRun } from '../../runs/load-run.ts';
@@ -26,10 +26,14 @@ const schema = {
 
 export function injectFiles(app: App, deps: ApiDeps): void {
   const url = '/api/v1/runs/:runId/files';
-  const options = { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes };
+  const options = {
+    config: forKeys('run', 'chat'),
+    schema,
+    bodyLimit: limits.http.largeBodyMaxBytes,
+  };
   app.post(url, options, async (request) => {
     const files = decodeFiles(request.body.files);
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const added = await addFiles(deps, run, files);
     const { arePending } = added;
     request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -38,9 +38,11 @@ const schema = {
   },
 };
 
+const config = forKeys('read');
+
 export function listChanges(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/changes', { config: forKeys, schema }, async (request, reply) => {
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+  app.get('/api/v1/runs/:runId/changes', { config, schema }, async (request, reply) => {
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const { format, prefix, limit, cursor } = request.query;
     if (format === 'patch') {
       if (limit !== undefined || cursor !== undefined) {

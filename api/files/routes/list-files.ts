@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -21,9 +21,11 @@ const schema = {
   response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
+const config = forKeys('read');
+
 export function listFiles(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId/files', { config: forKeys, schema }, async (request, reply) => {
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+  app.get('/api/v1/runs/:runId/files', { config, schema }, async (request, reply) => {
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const { scope, prefix, cursor } = request.query;
     const after = decodeCursor(cursor);
     if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
+import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { loadRun } from '../../runs/load-run.ts';
@@ -27,9 +28,9 @@ const schemaOf = ({ name, description, mediaType }: ArchiveFormat) => ({
 /** `scope` receives archives. Like a request with the same files as JSON, with the same limits. */
 export function uploadArchive(scope: App, deps: ApiDeps): void {
   for (const format of archiveFormats) {
-    const options = { schema: schemaOf(format), ...archiveOptions(format) };
+    const options = { schema: schemaOf(format), ...archiveOptions(format, forKeys('run', 'chat')) };
     scope.put(`/api/v1/runs/:runId/files.${format.ending}`, options, async (request) => {
-      const run = await loadRun(deps, request.params.runId, projectOf(request));
+      const run = await loadRun(deps, request.params.runId, accessOf(request));
       const files = await readArchive(format, request.body);
       if (files.length === 0) throw invalid('body: the archive must have a file');
       const { files: added, arePending } = await addFiles(deps, run, files);

@@ -3,7 +3,7 @@ import { type Answers, questionsOf } from '../../../core/agent/interaction.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -27,8 +27,8 @@ const schema = {
 /** The first answer is final. Repeating it succeeds; a different one is rejected. */
 export function answerInteraction(app: App, deps: ApiDeps): void {
   const path = '/api/v1/runs/:runId/interactions/:interactionId';
-  app.post(path, { config: forKeys, schema }, async (request) => {
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+  app.post(path, { config: forKeys('run', 'chat'), schema }, async (request) => {
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const { answers } = request.body;
     const { runId } = run;
     const interaction = await findInteraction(deps, runId, request.params.interactionId);

@@ -1,7 +1,7 @@
 import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import type { FrameQuery } from '../../../systems/postgres/log/read-frames.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -21,13 +21,13 @@ const schema = {
   },
 };
 
-const config = { ...forKeys, answerMaxBytes: limits.page.logMaxBytes };
+const config = { ...forKeys('read'), answerMaxBytes: limits.page.logMaxBytes };
 
 export function readLogs(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/logs', { config, schema }, async (request, reply) => {
     const { query } = request;
     // Read before the page: a run that has ended by now adds no frames after it.
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const { frames, isLast } = await readLogPage(deps, run.runId, query);
     const complete = isLast && (query.order === 'desc' || run.endedAt !== null);
     const slice = { runId: run.runId, query, frames, complete };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
@@ -19,9 +19,11 @@ const schema = {
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
 };
 
+const config = forKeys('run', 'chat');
+
 export function changeLabels(app: App, deps: ApiDeps): void {
-  app.patch('/api/v1/runs/:runId/labels', { config: forKeys, schema }, async (request) => {
-    const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
+  app.patch('/api/v1/runs/:runId/labels', { config, schema }, async (request) => {
+    const { runId } = await loadRun(deps, request.params.runId, accessOf(request));
     const changed = await deps.runs.changeLabels(runId, request.body.labels);
     switch (changed.outcome) {
       case 'changed':

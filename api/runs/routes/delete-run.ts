@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { failpoint } from '../../../core/failpoint.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
@@ -22,8 +22,8 @@ const schema = {
 
 /** If two calls are concurrent, one deletes the run, and the other returns 404. */
 export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.delete('/api/v1/runs/:runId', { config: forKeys, schema }, async (request) => {
-    const { runId } = await loadRun(deps, request.params.runId, projectOf(request));
+  app.delete('/api/v1/runs/:runId', { config: forKeys('run'), schema }, async (request) => {
+    const { runId } = await loadRun(deps, request.params.runId, accessOf(request));
     const run = await deps.runs.markDeleted(runId);
     if (run === null) throw notFound('Run');
     request.log.info({ runId }, 'run_deleted');

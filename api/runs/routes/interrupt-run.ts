@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -21,13 +21,15 @@ const schema = {
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
 };
 
+const config = forKeys('run', 'chat');
+
 /**
  * The turn to interrupt is determined here: when the signal reaches the host, another one may have
  * started.
  */
 export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.post('/api/v1/runs/:runId/interrupt', { config: forKeys, schema }, async (request) => {
-    const found = await loadRun(deps, request.params.runId, projectOf(request));
+  app.post('/api/v1/runs/:runId/interrupt', { config, schema }, async (request) => {
+    const found = await loadRun(deps, request.params.runId, accessOf(request));
     if (found.sessionId !== null) {
       const messageId = await deps.messages.currentMessage(found.runId);
       request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_requested');

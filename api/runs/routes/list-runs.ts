@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type Access, type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
@@ -17,14 +17,14 @@ const schema = {
   operationId: 'listRuns',
   summary: "Runs of the key's project, latest first",
   querystring: runListQuery,
-  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 429, 500, 503) },
+  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 403, 429, 500, 503) },
 };
 
-const config = { ...forKeys, answerMaxBytes: limits.page.runsMaxBytes };
+const config = { ...forKeys('read'), answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listRuns(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) =>
-    answerRuns(deps, reply, { projectId: projectOf(request), path, query: request.query }),
+    answerRuns(deps, reply, { access: accessOf(request), path, query: request.query }),
   );
 }
 
@@ -32,11 +32,12 @@ export function listRuns(app: App, deps: ApiDeps): void {
 export async function answerRuns(
   deps: Pick<ApiDeps, 'runs' | 'publicUrl'>,
   reply: FastifyReply,
-  { projectId, path: listPath, query }: { projectId: string; path: string; query: RunListQuery },
+  { access, path: listPath, query }: { access: Access; path: string; query: RunListQuery },
 ): Promise<{ data: RunRecord[] }> {
   const limit = pageLimit(query);
+  const { projectId, flowIds } = access;
   const { runs, next } = await deps.runs.list(projectId, {
-    filter: { ...query, labels: query.label },
+    filter: { ...query, labels: query.label, flowIds },
     limit,
     maxBytes: limits.page.runsMaxBytes,
     after: decodeRunCursor(query.cursor),

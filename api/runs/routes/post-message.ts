@@ -8,12 +8,12 @@ export function postMessage(app: App): void {
   app.route({
     method: 'POST',
     url: '/api/v1/runs/:runId/messages',
-    config: { ...forKeys, skipsIdCheck: true },
+    config: { ...forKeys('run', 'chat'), skipsIdCheck: true },
     schema: {
       operationId: 'postMessage',
       summary: 'Retired: use the chat endpoint of a flow',
       deprecated: true,
-      response: errors(401, 410, 429),
+      response: errors(401, 403, 410, 429),
     },
     onRequest: retired,
     handler: retired,

@@ -1,6 +1,6 @@
 import { questionsOf } from '../../../core/agent/interaction.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -17,8 +17,8 @@ const schema = {
 };
 
 export function readRun(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId', { config: forKeys, schema }, async (request) => {
-    const run = await loadRun(deps, request.params.runId, projectOf(request));
+  app.get('/api/v1/runs/:runId', { config: forKeys('read'), schema }, async (request) => {
+    const run = await loadRun(deps, request.params.runId, accessOf(request));
     const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
     const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
     const files = await deps.runs.findStoredFiles(run.runId);

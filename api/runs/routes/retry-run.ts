@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, callerOf } from '../../app-types.ts';
+import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -27,11 +27,12 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/runs/:runId/retry';
   app.post(
     url,
-    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    { config: forKeys('run'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const trigger = parseTrigger(deps, request);
       const caller = callerOf(request);
-      const run = await loadRun(deps, request.params.runId, caller.key.projectId);
+      const access = accessOf(request);
+      const run = await loadRun(deps, request.params.runId, access);
       if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
       if (run.endedAt === null) throw invalid('The run has not ended.');
       if (run.endCause === 'lost_in_restore')
@@ -52,6 +53,7 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
         admission: { ...input, retryOf: run.runId },
         files: trigger.files,
         waitSeconds: request.query.wait,
+        flowIds: access.flowIds,
       });
     },
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, projectOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -29,8 +29,8 @@ const schema = {
 };
 
 export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.post('/api/v1/runs/:runId/stop', { config: forKeys, schema }, async (request) => {
-    const found = await loadRun(deps, request.params.runId, projectOf(request));
+  app.post('/api/v1/runs/:runId/stop', { config: forKeys('run'), schema }, async (request) => {
+    const found = await loadRun(deps, request.params.runId, accessOf(request));
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
       cause: 'stopped_by_api',
       graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,

@@ -1,5 +1,5 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, callerOf } from '../../app-types.ts';
+import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
@@ -26,7 +26,7 @@ export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
   app.post(
     url,
-    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    { config: forKeys('run'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const { body, query } = request;
       const { idempotencyKey, config, files } = parseTrigger(deps, request);
@@ -40,7 +40,8 @@ export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
         config,
         idempotencyKey,
       });
-      return startRun(request, reply, { admission, files, waitSeconds: query.wait });
+      const { flowIds } = accessOf(request);
+      return startRun(request, reply, { admission, files, waitSeconds: query.wait, flowIds });
     },
   );
 }

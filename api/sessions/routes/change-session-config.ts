@@ -26,7 +26,7 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
   const url = '/api/v1/flows/:flowId/sessions/:sessionId/config';
   app.patch(
     url,
-    { config: forKeys, schema, bodyLimit: limits.http.mediumBodyMaxBytes },
+    { config: forKeys('chat'), schema, bodyLimit: limits.http.mediumBodyMaxBytes },
     async (request) => {
       const { params, body } = request;
       const { run } = await loadSession(deps, request, params.sessionId);

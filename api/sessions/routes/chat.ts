@@ -48,7 +48,7 @@ export function chat(
   const url = '/api/v1/flows/:flowId/chat';
   app.post(
     url,
-    { config: forKeys, schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    { config: forKeys('chat'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const { message: text, stream = true, sessionId } = request.body;
       const clientMessageId = resolveIdempotencyKey({

@@ -21,7 +21,7 @@ const schema = {
 export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete(
     '/api/v1/flows/:flowId/sessions/:sessionId',
-    { config: forKeys, schema },
+    { config: forKeys('chat'), schema },
     async (request) => {
       const { run } = await loadSession(deps, request, request.params.sessionId);
       await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {

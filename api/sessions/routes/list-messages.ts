@@ -23,7 +23,7 @@ const schema = {
 };
 
 const maxBytes = limits.page.runsMaxBytes;
-const config = { ...forKeys, answerMaxBytes: maxBytes };
+const config = { ...forKeys('read'), answerMaxBytes: maxBytes };
 
 /** At most the one in progress and as many as a queue has. */
 export function listMessages(app: App, deps: ApiDeps): void {

@@ -22,7 +22,7 @@ const schema = {
   },
 };
 
-const config = { ...forKeys, answerMaxBytes: limits.page.runsMaxBytes };
+const config = { ...forKeys('read'), answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listSessions(app: App, deps: ApiDeps): void {
   app.get('/api/v1/flows/:flowId/sessions', { config, schema }, async (request, reply) => {

@@ -1,10 +1,11 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, callerOf } from '../../app-types.ts';
+import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { publicPath } from '../../http/public-path.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
+import { checkFlowScope } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { runPath, streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
@@ -25,7 +26,7 @@ const schema = {
   body: sessionBody,
   response: {
     201: enveloped(sessionOpened),
-    ...errors(400, 401, 404, 413, 415, 429, 500, 503),
+    ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503),
   },
 };
 
@@ -34,11 +35,12 @@ export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient):
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(
     url,
-    { config: forKeys, schema, bodyLimit: limits.http.mediumBodyMaxBytes },
+    { config: forKeys('chat'), schema, bodyLimit: limits.http.mediumBodyMaxBytes },
     async (request, reply) => {
       const caller = callerOf(request);
       const { flow } = caller;
       if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
+      checkFlowScope(accessOf(request).flowIds, flow.flowId);
       const { headers, id: requestId, log } = request;
       const key = headers['idempotency-key'];
       const keyed =

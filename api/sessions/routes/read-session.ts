@@ -18,7 +18,7 @@ const schema = {
 export function readSession(app: App, deps: ApiDeps): void {
   app.get(
     '/api/v1/flows/:flowId/sessions/:sessionId',
-    { config: forKeys, schema },
+    { config: forKeys('read'), schema },
     async (request) => {
       const session = await loadSession(deps, request, request.params.sessionId);
       const files = await deps.runs.findStoredFiles(session.run.runId);

@@ -23,7 +23,7 @@ const schema = {
 /** Safe to repeat. */
 export function withdrawMessage(app: App, deps: ApiDeps): void {
   const path = '/api/v1/flows/:flowId/sessions/:sessionId/messages/:messageId';
-  app.delete(path, { config: forKeys, schema }, async (request) => {
+  app.delete(path, { config: forKeys('chat'), schema }, async (request) => {
     const { sessionId, messageId } = request.params;
     const { runId } = (await loadSession(deps, request, sessionId)).run;
     const outcome = await deps.messages.withdraw(runId, messageId);

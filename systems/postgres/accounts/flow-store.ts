@@ -35,6 +35,8 @@ interface FlowPageQuery {
   maxBytes: number;
   /** A page's `next`. */
   after?: string;
+  /** Only these flows; null: all of the project. */
+  flowIds?: readonly string[] | null;
 }
 
 interface FlowPage {
@@ -149,8 +151,8 @@ async function existsByName(db: Db, projectId: string, name: string): Promise<bo
 }
 
 async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promise<FlowPage> {
-  const { limit, maxBytes, after } = query;
-  const values = [projectId, after ?? null, limit + 1, maxBytes];
+  const { limit, maxBytes, after, flowIds } = query;
+  const values = [projectId, after ?? null, limit + 1, maxBytes, flowIds ?? null];
   const { rows } = await db.query<FlowRow & { found: number }>(listStatement, values);
   const { page, lastBeforeNext } = cutPage(rows, limit);
   return { flows: page.map(toFlow), next: lastBeforeNext?.id ?? null };
@@ -159,6 +161,7 @@ async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promi
 const foundFlows = `
   select * from flows
   where project_id = $1
+    and ($5::uuid[] is null or id = any($5))
     and ($2::uuid is null
          or (created_at, id) > (select f.created_at, f.id from flows f where f.id = $2))
   order by created_at, id

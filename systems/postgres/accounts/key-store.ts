@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FlowOutline } from '../../../core/flows/flow.ts';
+import type { KeyScopes } from '../../../core/keys/key-scopes.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
@@ -13,6 +14,7 @@ export interface KeyRecord {
   /** The readable part of the key. */
   shownPrefix: string;
   rateLimitRpm: number;
+  scopes: KeyScopes;
   /** Decided by the database's clock at the time of reading. */
   state: 'active' | 'expired' | 'revoked';
   expiresAt: Date | null;
@@ -27,6 +29,8 @@ export interface NewKey {
   createdBy: string;
   rateLimitRpm?: number;
   expiresAt?: Date;
+  /** By default the key may do everything that the interface gives a key. */
+  scopes?: readonly string[];
   /** The key to store, in the format of a generated one. Throws if it exists. */
   key?: string;
 }
@@ -61,6 +65,7 @@ interface KeyRow {
   created_by: string;
   shown_prefix: string;
   rate_limit_rpm: number;
+  scopes: string[] | null;
   state: KeyRecord['state'];
   expires_at: Date | null;
   revoked_at: Date | null;
@@ -69,8 +74,8 @@ interface KeyRow {
 }
 
 const columns = `
-  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, expires_at, revoked_at,
-  last_used_at, created_at,
+  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, scopes, expires_at,
+  revoked_at, last_used_at, created_at,
   case
     when revoked_at is not null then 'revoked'
     when expires_at <= db_clock() then 'expired'
@@ -81,8 +86,9 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
   const key = input.key ?? `frs_${randomToken()}`;
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys
-       (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+       (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at,
+        scopes)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      returning ${columns}`,
     [
       randomUUID(),
@@ -93,6 +99,7 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
       hashOfToken(key),
       input.rateLimitRpm ?? limits.key.ratePerMinute,
       input.expiresAt ?? null,
+      input.scopes ?? null,
     ],
   );
   if (!rows[0]) throw new Error('the key was not stored');
@@ -222,6 +229,7 @@ function toKeyRecord(row: KeyRow): KeyRecord {
     createdBy: row.created_by,
     shownPrefix: row.shown_prefix,
     rateLimitRpm: row.rate_limit_rpm,
+    scopes: row.scopes,
     state: row.state,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

@@ -6,6 +6,8 @@ import { type ListedRun, type ListedRunRow, listedColumns, toListedRun } from '.
 /** A field that is left out does not filter. */
 interface RunFilter {
   flowId?: string | undefined;
+  /** The run is of one of these flows; null: of any. */
+  flowIds?: readonly string[] | null;
   status?: RunStatus | undefined;
   agentStatus?: AgentStatus | undefined;
   triggerType?: TriggerType | undefined;
@@ -62,6 +64,7 @@ export async function listRuns(
     after?.runId ?? null,
     limit + 1,
     maxBytes,
+    filter.flowIds ?? null,
   ]);
   const { page, lastBeforeNext } = cutPage(rows, limit);
   return { runs: page.map(toListedRun), next: cursorOf(lastBeforeNext) };
@@ -91,6 +94,7 @@ const foundRuns = (agentStatus: string): string => `
   where r.project_id = $1
     and r.deleted_at is null
     and ($2::uuid is null or r.flow_id = $2)
+    and ($14::uuid[] is null or r.flow_id = any($14))
     and ($3::text is null or r.status = $3)
     and ($3 is distinct from 'running' or occupies_slot(r))
     and ${agentStatus}

@@ -90,6 +90,8 @@ create table api_keys (
   shown_prefix text not null,
   key_hash bytea not null unique,
   rate_limit_rpm integer not null default 60 check (rate_limit_rpm between 1 and 10000),
+  -- see core/keys/key-scopes.ts; null: everything that the interface gives a key
+  scopes text[] check (cardinality(scopes) > 0),
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,

@@ -126,11 +126,13 @@ CREATE TABLE public.api_keys (
     shown_prefix text NOT NULL,
     key_hash bytea NOT NULL,
     rate_limit_rpm integer DEFAULT 60 NOT NULL,
+    scopes text[],
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    CONSTRAINT api_keys_rate_limit_rpm_check CHECK (((rate_limit_rpm >= 1) AND (rate_limit_rpm <= 10000)))
+    CONSTRAINT api_keys_rate_limit_rpm_check CHECK (((rate_limit_rpm >= 1) AND (rate_limit_rpm <= 10000))),
+    CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 
 CREATE TABLE public.blob_chunks (

@@ -8,11 +8,19 @@ import { publicUrl, type Tenant } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
 import { callRoute, endsLast } from './route-calls.ts';
-import { routesByCaller } from './route-list.ts';
+import { routesByCaller, scopesOfRoutes } from './route-list.ts';
 import { useApi } from './use-api.ts';
 
 const { fixture, api } = useApi();
-const nameOf = ({ method, url }: RouteEntry) => `${method === 'HEAD' ? 'GET' : method} ${url}`;
+const nameOf = ({ method, url }: Pick<RouteEntry, 'method' | 'url'>) =>
+  `${method === 'HEAD' ? 'GET' : method} ${url}`;
+
+test('every route with an API key declares the listed scopes', () => {
+  for (const { method, url, config } of api.app.routeTable) {
+    const name = nameOf({ method, url });
+    expect([name, config.scopes], name).toEqual([name, scopesOfRoutes[name]]);
+  }
+});
 
 test('every route declares its callers, and they are the listed ones', () => {
   const declared = api.app.routeTable.flatMap((route) => {

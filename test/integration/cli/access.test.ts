@@ -31,6 +31,15 @@ describe('keys', () => {
     expect(listed.out).not.toContain(out.trim());
   });
 
+  test('have scopes only if these are given', async () => {
+    const create = ['key', 'create', '--project', 'shop', '--name', 'chat'];
+    const flow = 'flow:5e2f1f0a-0000-4000-8000-000000000000';
+    const scoped = await flowrun.json<KeyRecord>(...create, '--scope', 'chat', '--scope', flow);
+    expect(scoped.scopes).toEqual(['chat', flow]);
+    expect((await flowrun.json<KeyRecord>(...create)).scopes).toBeNull();
+    expect((await flowrun('key', 'list', '--project', 'shop')).out).toContain('["chat",');
+  });
+
   test('have an owner, a rate and an expiry, and can be revoked', async () => {
     const { keyId } = await flowrun.json<KeyRecord & { key: string }>(
       ...['key', 'create', '--project', 'shop', '--name', 'deploy', '--created-by', 'ana'],

@@ -145,6 +145,12 @@ function settingsAndKeys(): [what: string, path: string, body: object, args: str
       create('--name', 'k', '--rpm', '10001'),
     ],
     [
+      'a key with an unknown scope',
+      keys,
+      { name: 'k', scopes: ['read', 'write'] },
+      create('--name', 'k', '--scope', 'read', '--scope', 'write'),
+    ],
+    [
       'a key that has ended',
       keys,
       { name: 'k', expiresAt: '2001-01-01T00:00:00Z' },

@@ -26,7 +26,12 @@ test('an admitted run gets a 201 even if it cannot be read again after the wait'
   const app = Fastify();
   app.decorateRequest('requestedWaitMs', 0);
   app.post('/', (request, reply) =>
-    startRun(request, reply, { admission: {} as AdmitRun, files: [], waitSeconds: 1 }),
+    startRun(request, reply, {
+      admission: {} as AdmitRun,
+      files: [],
+      waitSeconds: 1,
+      flowIds: null,
+    }),
   );
   await app.listen({ port: 0 });
   onTestFinished(() => app.close());

@@ -1,0 +1,28 @@
+/** What a key with this scope may do: read, start and steer runs, or hold conversations. */
+const keyActions = ['read', 'run', 'chat'] as const;
+export type KeyAction = (typeof keyActions)[number];
+
+export const keyScopesMax = 100;
+
+/** `read`, `run`, `chat`, or `flow:<id>`. */
+export const keyScopeRule = {
+  pattern: /^(?:read|run|chat|flow:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/,
+  expected: '"read", "run", "chat", or "flow:" and the ID of a flow in lower case',
+};
+
+/** The scopes of a key. Null: it may do everything that the interface gives a key. */
+export type KeyScopes = readonly string[] | null;
+
+/** Scopes for flows alone permit every action. */
+export function permitsAction(scopes: KeyScopes, permitted: readonly KeyAction[]): boolean {
+  const actions = keyActions.filter((action) => scopes?.includes(action));
+  if (actions.length === 0) return true;
+  return permitted.some((action) => actions.includes(action));
+}
+
+/** The IDs of the flows that a key is limited to; null: all flows of its project. */
+export function flowIdsOf(scopes: KeyScopes): string[] | null {
+  const prefix = 'flow:';
+  const flowScopes = scopes?.filter((scope) => scope.startsWith(prefix)) ?? [];
+  return flowScopes.length === 0 ? null : flowScopes.map((scope) => scope.slice(prefix.length));
+}
