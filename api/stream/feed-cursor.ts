@@ -21,15 +21,14 @@ export interface FeedCursor {
   readMore: () => Promise<boolean>;
 }
 
+type CursorDeps = Pick<ApiDeps, 'frames' | 'frameStream'>;
+type FeedRing = Pick<RingBuffer, 'push'>;
+
 /**
  * Reads from Redis while sequence numbers have no gap. Reads from Postgres across a gap, at a stub,
  * and when Redis has less than the high watermark.
  */
-export function createFeedCursor(
-  deps: Pick<ApiDeps, 'frames' | 'frameStream'>,
-  run: Run,
-  ring: Pick<RingBuffer, 'push'>,
-): FeedCursor {
+export function createFeedCursor(deps: CursorDeps, run: Run, ring: FeedRing): FeedCursor {
   const position: StreamPosition = { seq: run.lastSeq, n: 0 };
   let highWatermark = run.lastSeq;
   const stored = createStoredMark(run);
