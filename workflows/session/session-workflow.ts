@@ -69,7 +69,8 @@ async function takeTurn(context: SessionContext): Promise<void> {
   inbox.signalledMessageIds.clear();
   const running = sandbox.host.runTurn({ ...sandbox.ref, messageIds });
   const turn = await awaitInterruptible(context, sandbox, running);
-  context.turns += 1;
+  // Hints begin most turns, so one call may see the turns of several messages.
+  context.turns += Math.max(1, messageIds.length);
   if (turn.kind === 'failed') return handleSandboxLoss(context, sandbox, turn.error);
   switch (turn.value.outcome) {
     case 'done':
