@@ -19,7 +19,7 @@ interface IdlePauserOptions {
   afterMs: number;
   /**
    * False if the agent has worked without a message since this time of `performance.now()`, and
-   * while the host is fenced. Asked again after `isHeld`, which may take long.
+   * while the host is fenced. Asked again after `isHeld` and after the pause, which may take long.
    */
   mayPause(since: number): boolean;
   /** False if another host has the lease: a process that was frozen meanwhile must not pause. */
@@ -48,7 +48,11 @@ export function createIdlePauser(
     } catch (err) {
       logger.debug({ err }, 'sandbox_pause_failed');
       if (idleSince === since) markIdle();
+      return;
     }
+    // A host that was fenced meanwhile may have paused the sandbox first, and then unpauses it.
+    if (mayPause(since)) pause.markPaused();
+    else if (idleSince === since) markIdle();
   }
 
   function markIdle(): void {
@@ -96,7 +100,6 @@ function createPausable({ sandboxes, containerId, pause }: PausableContainer, on
     async pause(): Promise<void> {
       mayBePaused = true;
       await sandboxes.pause(containerId);
-      pause.markPaused();
     },
     /** Does nothing if it is certainly running, not even check the ownership. */
     async ensureUnpaused(): Promise<void> {

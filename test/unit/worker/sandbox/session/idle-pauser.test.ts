@@ -136,6 +136,24 @@ test('a sandbox that may not be paused after the check of the lease is paused la
   await expect.poll(() => calls).toEqual(['pause']);
 });
 
+test('a pause during which its host was fenced does not count, and is repeated later', async () => {
+  const engine = createDeferred<true>();
+  let isFenced = false;
+  const { pauser, calls, isPaused } = pauserWith({
+    engineReady: engine.promise,
+    mayPause: () => !isFenced,
+  });
+  pauser.markIdle();
+  await expect.poll(() => calls).toEqual(['pause']);
+  isFenced = true;
+  engine.resolve(true);
+  await sleep(100);
+  expect([calls, isPaused()]).toEqual([['pause'], false]);
+  isFenced = false;
+  await expect.poll(isPaused).toBe(true);
+  expect(calls).toEqual(['pause', 'pause']);
+});
+
 test('a running sandbox can be resumed after its end, a paused one cannot', async () => {
   const running = pauserWith({});
   await running.pauser.resume();
