@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { type AgentState, initialAgentState } from '../../../../core/agent/agent-state.ts';
 import { limits } from '../../../../core/limits.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
 import { createTurnStore } from '../../../../systems/postgres/sessions/turn-store.ts';
 import { storeMessage } from './session-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
@@ -58,6 +59,30 @@ test('the turn that a task starts at its end is awaited, but not forever', async
   const overdue = await idleState(await idleSession({ isTurnDue: true }, turnStartMs));
   expect(overdue.inactiveForMs).toBeGreaterThanOrEqual(turnStartMs);
 });
+
+/** Appends a frame that a client has caused to the log of an idle session. */
+const clientFrames = {
+  message_withdrawn: async (runId: string) => {
+    const messageId = await storeMessage(database.pool, runId);
+    await createMessageStore(database.pool).withdraw(runId, messageId);
+  },
+  files_skipped: (runId: string) =>
+    database.pool.query(`select append_own_frame($1, 'files_skipped', '{}', 'other')`, [runId]),
+};
+
+test.each(Object.entries(clientFrames))(
+  'the frame %s delays neither the sleep of a session nor the end of its background work',
+  async (event, append) => {
+    const { turnStartMs } = limits.eviction;
+    const idle = await idleSession({});
+    const due = await idleSession({ isTurnDue: true }, turnStartMs);
+    for (const runId of [idle, due]) await append(runId);
+    const text = 'select from frames where run_id = any($1) and event = $2';
+    expect((await database.pool.query(text, [[idle, due], event])).rowCount).toBe(2);
+    expect((await idleState(idle)).inactiveForMs).toBeGreaterThanOrEqual(hourMs);
+    expect((await idleState(due)).inactiveForMs).toBeGreaterThanOrEqual(turnStartMs);
+  },
+);
 
 test('a session with a message is not idle', async () => {
   const runId = await idleSession({});
