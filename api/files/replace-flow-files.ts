@@ -24,8 +24,11 @@ export async function replaceFlowFiles(
 ) {
   checkNoneIgnored(files);
   if (files.length > 0) await checkStorage(deps, projectId);
+  const tags = requiredTags(request);
+  // The tag is compared again under a lock. Contents stored for nothing would count for hours.
+  if (!(await deps.flowFiles.hasTag(flowId, tags))) throw changeError('mismatch');
   await storeContents(deps, projectId, files);
-  const change = await deps.flowFiles.replace(flowId, files, requiredTags(request));
+  const change = await deps.flowFiles.replace(flowId, files, tags);
   if (change.outcome !== 'changed') throw changeError(change.outcome);
   setTag(reply, change.tag);
   request.log.info({ flowId, files: files.length }, 'flow_files_replaced');

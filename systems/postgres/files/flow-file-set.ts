@@ -117,13 +117,18 @@ async function changeSet(
   decide: (now: Totals) => Promise<Omit<FlowUpdate, 'version'> | null>,
 ): Promise<FlowFilesChange> {
   const now = await lockFlow(db, flowId);
-  if (tags !== null && !tags.includes(await readTag(db, flowId))) return { outcome: 'mismatch' };
+  if (!(await hasTag(db, flowId, tags))) return { outcome: 'mismatch' };
   const update = await decide(now);
   if (update === null) return { outcome: 'missing' };
   if (update.changed.length + update.removed.length > 0) {
     await writeFlowUpdate(db, flowId, { ...update, version: now.version + 1 });
   }
   return { outcome: 'changed', tag: await readTag(db, flowId) };
+}
+
+/** Whether the set has one of these tags. */
+export async function hasTag(db: Db, flowId: string, tags: RequiredTags): Promise<boolean> {
+  return tags === null || tags.includes(await readTag(db, flowId));
 }
 
 async function readTag(db: Db, flowId: string): Promise<string> {

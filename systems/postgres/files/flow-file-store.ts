@@ -5,6 +5,7 @@ import {
   deleteFlowFile,
   type FlowFileQuery,
   findFlowFile,
+  hasTag,
   listFlowFiles,
   type RequiredTags,
   replaceFlowFiles,
@@ -22,6 +23,8 @@ export function createFlowFileStore(pool: Pool) {
   return {
     list: (flowId: string, query: FlowFileQuery) => listFlowFiles(pool, flowId, query),
     find: (flowId: string, path: string) => findFlowFile(pool, flowId, path),
+    /** Whether a change with these tags could be made now. */
+    hasTag: (flowId: string, tags: RequiredTags) => hasTag(pool, flowId, tags),
     /** Whether the files could be added now; changes nothing. */
     check: (flowId: string, files: InputFiles) =>
       inDryRun(pool, (db) => planFlowUpdate(db, flowId, files)),

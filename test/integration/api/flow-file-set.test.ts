@@ -109,6 +109,19 @@ test('changes only the set that If-Match names', async () => {
   expect((await change('DELETE', '', '*')).status).toBe(200);
 });
 
+test('stores no content for a replacement that If-Match rules out', async () => {
+  await trigger([utf8('a', 'one')]);
+  const content = `only in this request ${tenant.flowId}`;
+  const stored = async () => {
+    const text = `select from blobs where sha256 = sha256(convert_to($1, 'UTF8'))`;
+    return (await fixture.database.pool.query(text, [content])).rowCount;
+  };
+  expect(await replace([utf8('a', content)], '"x"')).toMatchObject(failed);
+  expect(await stored()).toBe(0);
+  expect((await replace([utf8('a', content)], tagOf(await list()))).status).toBe(200);
+  expect(await stored()).toBe(1);
+});
+
 test('of ten replacements of the same set, one is made and nine get 412', async () => {
   for (let round = 0; round < 3; round += 1) {
     const tag = tagOf(await list());
