@@ -40,7 +40,10 @@ export async function closeWorkflow(
   }
 }
 
-/** Temporal closes a workflow as cancelled only if a cancellation was requested. */
+/**
+ * Temporal closes a workflow as cancelled only if a cancellation was requested. If the request
+ * fails, the workflow's history has the error, and the caller closes the workflow as failed.
+ */
 async function ensureCancelRequested(request: () => Promise<void>): Promise<boolean> {
   const scope = CancellationScope.current();
   if (!scope.consideredCancelled) await CancellationScope.nonCancellable(request).catch(() => {});
