@@ -6,7 +6,7 @@ export const packingLimits = {
   /** After the end of a run. Until then, its log is likely to be read. */
   afterMs: 10 * minuteMs,
   everyMs: 5 * minuteMs,
-  /** Logs that one call packs. */
+  /** Logs that one call packs at most. */
   batchRuns: 100,
   /** A row of packed frames ends with the frame that reaches either. */
   chunkFrames: 2_000,

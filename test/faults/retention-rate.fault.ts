@@ -6,7 +6,10 @@ import { expect, it } from 'vitest';
 import { createJobStore } from '../../systems/postgres/maintenance/job-store.ts';
 import { createRetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
-import { createRetentionSteps } from '../../worker/reconciler/jobs/retention-steps.ts';
+import {
+  createPackingStep,
+  createRetentionSteps,
+} from '../../worker/reconciler/jobs/retention-steps.ts';
 import { insertEndedLogs, writeLog } from '../integration/systems/postgres/ended-logs.ts';
 import { setupScenario } from '../integration/systems/postgres/setup-scenario.ts';
 import { testSealer } from '../support/database.ts';
@@ -37,10 +40,11 @@ async function arrive(): Promise<void> {
 async function takeStep(wanted: 'packing' | 'retention'): Promise<void> {
   const { pool } = database;
   const retentionTimes = { runMs: dayMs, sessionFilesMs: dayMs, webhookAttemptsMs: dayMs };
-  const steps = createRetentionSteps({
+  const deps = {
     ...{ jobs: createJobStore(pool), hostId: 'h-1', retention: createRetentionStore(pool) },
     ...{ retentionTimes, logger: pino({ level: 'silent' }) },
-  });
+  };
+  const steps = [...createRetentionSteps(deps), createPackingStep(deps)];
   const step = steps.find(([name]) => name === wanted);
   await step?.[1](new AbortController().signal);
 }

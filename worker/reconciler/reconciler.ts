@@ -1,8 +1,8 @@
 // Every worker compares Postgres, Temporal and Docker in both directions. This does not rely on
 // workflows, because it repairs broken ones. A job that covers all hosts has one leader at a time;
 // see job-lease.ts. Steps for a host's engine run in its own worker. Hosts are judged in a loop
-// apart, and so are closed workflows found and is the retention applied, so that neither waits for
-// slow requests or large deletes. Every step is safe to repeat.
+// apart, and so are closed workflows found, is the retention applied and are logs packed, so that
+// none waits for slow requests or large deletes. Every step is safe to repeat.
 
 import { limits } from '../../core/limits.ts';
 import { sleep } from '../../lib/async/sleep.ts';
@@ -12,7 +12,7 @@ import { createLostHostHandler, mayJudgeHosts } from './hosts/lost-hosts.ts';
 import { createUnstartedMover } from './hosts/move-unstarted.ts';
 import { removeOrphanedSandboxes } from './hosts/remove-orphaned-sandboxes.ts';
 import { createJobLease, type JobLease } from './job-lease.ts';
-import { createRetentionSteps } from './jobs/retention-steps.ts';
+import { createPackingStep, createRetentionSteps } from './jobs/retention-steps.ts';
 import { createScheduleSync } from './jobs/sync-schedules.ts';
 import { createRestoreReconciler } from './restore/reconcile-restore.ts';
 import { createClosedWorkflowFinder } from './runs/find-closed-workflows.ts';
@@ -40,6 +40,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   const ofClosed: Step[] = [['find_closed_workflows', createClosedWorkflowFinder(deps)]];
   const ofHosts: Step[] = [['lost_hosts', createLostHostHandler(deps)]];
   const ofRetention = createRetentionSteps(deps);
+  const ofPacking = [createPackingStep(deps)];
   const local = localSteps(deps);
 
   /** A leader that does not reach Temporal leaves the job to another worker. */
@@ -67,6 +68,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     await take(local, signal);
   }
   const applyRetention = (signal: AbortSignal) => take(ofRetention, signal);
+  const packLogs = (signal: AbortSignal) => take(ofPacking, signal);
   const releaseAll = async (): Promise<void> =>
     void (await Promise.all([runs, closed, hosts].map((lease) => lease.release(0))));
 
@@ -82,6 +84,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         repeat(passClosed, everyMs, signal),
         repeat(passRuns, everyMs, signal),
         repeat(applyRetention, limits.reconciler.jobPollMs, signal),
+        repeat(packLogs, limits.reconciler.jobPollMs, signal),
       ]);
       await attempt(['release', releaseAll], signal);
     },

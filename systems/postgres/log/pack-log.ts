@@ -11,15 +11,20 @@ export class UnpackableError extends Error {
 
 /**
  * Packs the log of an ended run, from its start, a bounded number of frames in each transaction.
- * Returns how many transactions did. None of a run that another transaction locks. Safe to repeat.
+ * Returns how many transactions did. None of a run that another transaction locks. After the
+ * transaction in which the time is over, the rest is left to the next call. Safe to repeat.
  */
-export async function packLog(pool: Pool, runId: string): Promise<number> {
+export async function packLog(
+  pool: Pool,
+  runId: string,
+  isOver: () => boolean = () => false,
+): Promise<number> {
   let chunks = 0;
   for (;;) {
     const outcome = await inTransaction(pool, (db) => packNext(db, runId));
     if (outcome === 'locked') return chunks;
     chunks += 1;
-    if (outcome === 'packed') return chunks;
+    if (outcome === 'packed' || isOver()) return chunks;
   }
 }
 

@@ -4,11 +4,23 @@ import { packLog, UnpackableError } from '../log/pack-log.ts';
 import { before } from './before-now.ts';
 import { purgeUnlocked, type Unpurged } from './purge-together.ts';
 
-/** Packs the logs of the runs that ended first. Skips those that cannot be packed. */
-export async function packLogs(pool: Pool, afterMs: number, unpacked: Unpurged): Promise<number> {
+interface Packing {
+  /** Since the end of a run. */
+  afterMs: number;
+  /** Skipped; those that cannot be packed are added. */
+  unpacked: Unpurged;
+  /** Asked after each transaction. */
+  isOver(): boolean;
+}
+
+/** Packs the logs of the runs that ended first, until the time is over. */
+export async function packLogs(pool: Pool, packing: Packing): Promise<number> {
+  const { afterMs, unpacked, isOver } = packing;
   let packed = 0;
-  for (const runId of await listUnpacked(pool, afterMs, unpacked))
-    packed += await purgeUnlocked([runId], unpacked, () => pack(pool, runId, unpacked));
+  for (const runId of await listUnpacked(pool, afterMs, unpacked)) {
+    packed += await purgeUnlocked([runId], unpacked, () => pack(pool, runId, packing));
+    if (isOver()) break;
+  }
   return packed;
 }
 
@@ -22,9 +34,9 @@ async function listUnpacked(db: Db, afterMs: number, unpacked: Unpurged): Promis
   return rows.map(({ runId }) => runId);
 }
 
-async function pack(pool: Pool, runId: string, unpacked: Unpurged): Promise<number> {
+async function pack(pool: Pool, runId: string, { unpacked, isOver }: Packing): Promise<number> {
   try {
-    return await packLog(pool, runId);
+    return await packLog(pool, runId, isOver);
   } catch (error) {
     if (!(error instanceof UnpackableError)) throw error;
     unpacked.set(runId, error);

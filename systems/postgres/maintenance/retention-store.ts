@@ -39,9 +39,12 @@ export function createRetentionStore(pool: Pool) {
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
     /** What the calls of a turn and of a day used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
-    /** Packs the logs of some runs that ended this long ago. Returns how many rows were stored. */
-    packLogs: (afterMs: number, unpacked: Unpurged = new Map()) =>
-      packLogs(pool, afterMs, unpacked),
+    /**
+     * Packs the logs of some runs that ended this long ago, until the time is over. Returns how
+     * many rows were stored.
+     */
+    packLogs: (afterMs: number, unpacked: Unpurged = new Map(), isOver = () => false) =>
+      packLogs(pool, { afterMs, unpacked, isOver }),
     /** Changes of what projects store: adds them to the sums. */
     storedBytes: () => foldStoredBytes(pool),
     /** One deleted run with all its rows, once no client can ask for it. */
