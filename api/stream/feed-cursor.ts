@@ -49,6 +49,7 @@ export function createFeedCursor(deps: CursorDeps, run: Run, ring: FeedRing): Fe
     if (seq < position.seq) return true;
     if (entry.kind === 'delta' && seq === position.seq) {
       position.n = entry.delta.n;
+      stored.restartWait();
       if (run.partialMessages) ring.push({ ...position }, sseDelta(entry.delta));
       return true;
     }
@@ -91,12 +92,15 @@ interface StoredMark {
   lastSeq: () => number;
   /** Returns the last frame that may be read from Postgres. */
   note: (seq: number) => number;
+  restartWait: () => void;
 }
 
 /**
  * A frame is published after its commit, together with the deltas before it, which Postgres lacks.
  * So of a run with deltas, a stored frame that is not in Redis is read from Postgres only after a
- * time in which it would have been published.
+ * time in which it would have been published. That time starts again with each delta: a frame that
+ * is never published, such as `message_withdrawn`, may be stored while the agent writes a message,
+ * and the deltas of that message follow the last published frame.
  */
 function createStoredMark({ lastSeq, partialMessages }: Run): StoredMark {
   let stored = lastSeq;
@@ -113,6 +117,9 @@ function createStoredMark({ lastSeq, partialMessages }: Run): StoredMark {
         awaited = { seq: stored, since: now };
       }
       return readableSeq;
+    },
+    restartWait() {
+      awaited.since = performance.now();
     },
   };
 }

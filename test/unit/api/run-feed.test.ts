@@ -1,13 +1,16 @@
 // How a feed handles frames in a notification: it appends frames that follow its position, and
 // reads the log whenever something may be missing. A notification never decides what comes next.
 
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createRingMemory } from '../../../api/stream/ring-memory.ts';
 import { createRunFeed, stateOf } from '../../../api/stream/run-feed.ts';
 import type { StoredFrame } from '../../../core/frames/frame.ts';
+import { limits } from '../../../core/limits.ts';
 import type { StreamEntry, StreamPosition } from '../../../systems/redis/frame-entry.ts';
 import type { Notification } from '../../../systems/redis/subscriber.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const storedFrame = (seq: number): StoredFrame => {
   const at = new Date(0);
@@ -136,4 +139,24 @@ test('waits for the deltas of a frame that is stored and not published yet', asy
   expect(received()).toEqual(['1', '1-1']);
   await notify([delta(1, 2), frame(2)]);
   expect(received()).toEqual(['1', '1-1', '1-2', '2']);
+});
+
+test('sends the rest of a message before a stored frame that is never published', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { received, notify, log, onNotification } = await openFeed();
+  const passes = async (ms: number): Promise<void> => {
+    vi.advanceTimersByTime(ms);
+    onNotification({ kind: 'state' });
+    await notify([]);
+  };
+  await notify([frame(1), delta(1, 1)]);
+  log.push(storedFrame(1), storedFrame(2));
+  for (const n of [2, 3, 4, 5, 6]) {
+    await passes(limits.feed.publicationMs - 1);
+    await notify([delta(1, n)]);
+  }
+  expect(received()).toEqual(['1', '1-1', '1-2', '1-3', '1-4', '1-5', '1-6']);
+  await passes(limits.feed.publicationMs);
+  await passes(limits.feed.publicationMs);
+  expect(received().at(-1)).toBe('2');
 });
