@@ -29,9 +29,11 @@ export function withdrawMessage(app: App, deps: ApiDeps): void {
     const outcome = await deps.messages.withdraw(runId, messageId);
     if (outcome === 'unknown') throw notFound('Message');
     if (outcome === 'not_queued') throw messageNotQueued();
-    // Readers of the stream, and requests that wait for the turn. Both poll if this fails.
-    void deps.frameStream.notify(runId);
-    request.log.info({ runId, messageId }, 'message_withdrawn');
+    if (outcome === 'withdrawn') {
+      // Readers of the stream, and requests that wait for the turn. Both poll if this fails.
+      void deps.frameStream.notify(runId);
+      request.log.info({ runId, messageId }, 'message_withdrawn');
+    }
     return { data: { sessionId, runId, messageId, withdrawn: true as const } };
   });
 }

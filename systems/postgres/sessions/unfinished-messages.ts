@@ -59,10 +59,10 @@ const listStatement = `
   order by m.nth`;
 
 /**
- * `withdrawn` also at a second call. `not_queued`: an agent may have received the message, or its
- * turn has ended. `unknown`: the session has no such message.
+ * `not_queued`: an agent may have received the message, or its turn has ended. `unknown`: the
+ * session has no such message.
  */
-type Withdrawal = 'withdrawn' | 'not_queued' | 'unknown';
+type Withdrawal = 'withdrawn' | 'already_withdrawn' | 'not_queued' | 'unknown';
 
 export async function withdrawMessage(
   db: Db,

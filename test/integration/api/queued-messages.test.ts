@@ -10,7 +10,7 @@ import { nextOf } from './lister.ts';
 import { sessionWorker } from './session-worker.ts';
 import { useSessions } from './use-sessions.ts';
 
-const { fixture, tenant, call, chat, sessionsOf, open, messages } = useSessions();
+const { fixture, api, tenant, call, chat, sessionsOf, open, messages } = useSessions();
 
 const queueOf = (sessionId: string): string => `${sessionsOf()}/${sessionId}/messages`;
 const withdraw = (sessionId: string, messageId: string): Promise<Answer> =>
@@ -103,6 +103,11 @@ test('a queued message is taken back once, has no turn, and its text is deleted'
   ]);
   const second = await withdraw(sessionId, two);
   expect([second.status, second.json]).toEqual([200, first.json]);
+  const logged = api
+    .log()
+    .split('\n')
+    .filter((line) => /message_withdrawn/.test(line));
+  expect(logged.filter((line) => line.includes(two))).toHaveLength(1);
   expect(await sessionOf(sessionId)).toMatchObject({ queued: 1 });
   expect(await queued(sessionId)).toEqual([
     [one, 0, 'in_progress'],
