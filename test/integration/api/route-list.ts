@@ -30,7 +30,7 @@ export const scopesOfRoutes: Record<string, readonly string[]> = {
   'POST /api/v1/runs/:runId/files': ['run', 'chat'],
   'POST /api/v1/runs/:runId/interactions/:interactionId': ['run', 'chat'],
   'POST /api/v1/runs/:runId/interrupt': ['run', 'chat'],
-  'POST /api/v1/runs/:runId/messages': ['run', 'chat'],
+  'POST /api/v1/runs/:runId/messages': ['read', 'run', 'chat'],
   'POST /api/v1/runs/:runId/retry': ['run'],
   'POST /api/v1/runs/:runId/stop': ['run'],
   'PUT /api/v1/flows/:flowId/files': ['run'],
