@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { isGenuine } from '../../dev/demo/webhook-receiver.ts';
 import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
-import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
+import { ensureWebhookSecrets } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import type { RunRecord } from './api-client.ts';
 import type { Service } from './service.ts';
@@ -57,7 +57,8 @@ export async function expectSigned(
   { database, encryptionKey, projectId }: Pick<Service, 'database' | 'encryptionKey' | 'projectId'>,
   post: ReceivedPost | undefined,
 ): Promise<void> {
-  const secret = await ensureWebhookSecret(database.pool, createSealer(encryptionKey), projectId);
+  const sealer = createSealer(encryptionKey);
+  const { secret } = await ensureWebhookSecrets(database.pool, sealer, projectId);
   expect(isSignedWith(secret, post)).toBe(true);
   expect(isStandardSignedWith(secret, post)).toBe(true);
 }

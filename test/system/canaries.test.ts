@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../../systems/docker/engine.ts';
-import { ensureWebhookSecret } from '../../systems/postgres/accounts/webhook-secret.ts';
+import { ensureWebhookSecrets } from '../../systems/postgres/accounts/webhook-secret.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import {
@@ -32,7 +32,7 @@ beforeAll(async () => {
   [service, receiver] = await Promise.all([startService(), startReceiver(answerWith(500))]);
   const { database, encryptionKey, projectId } = service;
   const sealer = createSealer(encryptionKey);
-  const webhookSecret = await ensureWebhookSecret(database.pool, sealer, projectId);
+  const { secret: webhookSecret } = await ensureWebhookSecrets(database.pool, sealer, projectId);
   secrets = {
     prompt,
     callbackToken,

@@ -4,7 +4,6 @@ import type { Db, Pool } from '../client/pool.ts';
 import type { BlobOwner } from '../files/put-blob.ts';
 import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
 import {
-  ensureWebhookSecret,
   ensureWebhookSecrets,
   prepareNextWebhookSecret,
   rotateWebhookSecret,
@@ -59,9 +58,7 @@ export function createProjectStore(pool: Pool, sealer: Sealer) {
     /** Null if the storage quota of the project, or of a run's project, is not used up. */
     usedUpQuota: (of: BlobOwner['of']) => findUsedUpQuota(pool, of),
     readModel: (projectId: string) => readProjectModel(pool, sealer, projectId),
-    /** Created at the first call; every call returns the same secret. */
-    ensureWebhookSecret: (projectId: string) => ensureWebhookSecret(pool, sealer, projectId),
-    /** The same, with the next secret while the current one is rotated. */
+    /** The first call creates the current one; every call returns the same. */
     ensureWebhookSecrets: (projectId: string) => ensureWebhookSecrets(pool, sealer, projectId),
     /** Later attempts are signed with the current and with the returned secret. */
     prepareNextWebhookSecret: (projectId: string) =>

@@ -28,14 +28,6 @@ export async function ensureWebhookSecrets(
   return { secret: open(sealed), nextSecret: found?.next ? open(found.next) : null };
 }
 
-export async function ensureWebhookSecret(
-  db: Db,
-  sealer: Sealer,
-  projectId: string,
-): Promise<string> {
-  return (await ensureWebhookSecrets(db, sealer, projectId)).secret;
-}
-
 /**
  * Begins a rotation: from the next attempt on, a second secret signs beside the current one. A
  * second call returns the same secret.

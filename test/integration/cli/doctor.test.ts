@@ -144,7 +144,7 @@ test('reports an encryption key that cannot decrypt the secrets', async () => {
   const sealer = createSealer(Buffer.from(encryptionKey, 'base64'));
   const projects = createProjectStore(fixture.database.pool, sealer);
   await projects.create({ projectId: 'sealed', name: 'Sealed' });
-  await projects.ensureWebhookSecret('sealed');
+  await projects.ensureWebhookSecrets('sealed');
   expect((await doctorWith(env)()).of('encryption key').state).toBe('ok');
   const other = { ...env, ENCRYPTION_KEY: randomBytes(32).toString('base64') };
   expect((await doctorWith(other)()).about('wrong_encryption_key')).toContain(

@@ -58,7 +58,7 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
   const { code } = await operators.invite('ana');
   const signedIn = await operators.signIn((await operators.invite('ana')).code);
   const session = signedIn?.session ?? '';
-  const webhookSecret = await projects.ensureWebhookSecret(scenario.projectId);
+  const { secret: webhookSecret } = await projects.ensureWebhookSecrets(scenario.projectId);
   for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);
   }
