@@ -18,7 +18,7 @@ import type { GracefulStop } from '../stop/graceful-stop.ts';
 import type { UnwritableFile } from '../workspace/write-files.ts';
 import type { IdlePauser } from './idle-pauser.ts';
 import type { SaveQueue } from './save-session.ts';
-import type { TurnStarter } from './turn-runner.ts';
+import { noTurn, type TurnStarter } from './turn-runner.ts';
 
 /** Writes the input files of a message. Returns those that cannot be written. */
 export type WritePendingFiles = (
@@ -88,8 +88,6 @@ async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<SandboxTurn> 
   saver.scheduleSave();
   return turnResult(deps, turn);
 }
-
-const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
 
 /**
  * A hint unpauses the sandbox only after Postgres has confirmed the message and the lease. For an

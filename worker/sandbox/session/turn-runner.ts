@@ -108,7 +108,8 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
   };
 }
 
-const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
+/** The session has no message that waits. */
+export const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
 
 function createRefusal(
   { hasWork, onFailure }: Pick<TurnRunnerDeps, 'hasWork' | 'onFailure'>,
