@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
 import type { WebhookSecrets } from '../../systems/postgres/accounts/webhook-secret.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { invalid } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { config, loadProject, projectPath } from './load-resources.ts';
@@ -31,9 +33,22 @@ const prepareNext = {
 const rotate = {
   ...plain,
   operationId: 'rotateWebhookSecret',
-  summary: 'Replace the webhook secret by the next one, or by a new one',
+  summary: 'Replace the webhook secret by the next one',
+  description:
+    'Without a next secret the response is 400, so the request is safe to repeat. With `immediately` it is not: each request creates a new secret, and no webhook is signed with an earlier one any more.',
+  body: z.strictObject({
+    immediately: z.boolean().optional().meta({
+      description: 'A new secret replaces the current one and the next one at once.',
+    }),
+  }),
   response: changed,
 };
+
+const noNextSecret = () =>
+  invalid(
+    'The project has no next webhook secret. Create one with POST …/webhook-secret/next, or ' +
+      'replace the current secret at once with the body {"immediately":true}.',
+  );
 
 /** A project's webhook secret and its rotation. */
 export function webhookSecret(app: App, deps: ApiDeps): void {
@@ -54,7 +69,10 @@ export function webhookSecret(app: App, deps: ApiDeps): void {
 
   app.post(`${path}/rotate`, { config, schema: rotate }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    const secret = await projects.rotateWebhookSecret(projectId);
+    const secret = request.body.immediately
+      ? await projects.replaceWebhookSecret(projectId)
+      : await projects.rotateWebhookSecret(projectId);
+    if (secret === null) throw noNextSecret();
     logChange(request, 'webhookSecret');
     return secretsView({ secret, nextSecret: null });
   });

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
+import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {
@@ -142,6 +143,7 @@ function modelOf({ ownModelKeyFile, ownModelBaseUrl }: Settings) {
 interface SecretOptions extends Output {
   next?: true;
   rotate?: true;
+  now?: true;
 }
 
 function webhookSecret({ withStores }: CliDeps): Command {
@@ -150,12 +152,14 @@ function webhookSecret({ withStores }: CliDeps): Command {
     .description('show the secret that verifies a project’s webhooks')
     .argument('<project>', 'its ID', projectId)
     .addOption(next.conflicts('rotate'))
-    .option('--rotate', 'replace it by the next one, or by a new one, from the next attempt on')
+    .option('--rotate', 'replace it by the next one, from the next attempt on')
+    .option('--now', 'with --rotate: replace it, and the next one, by a new one at once')
     .option('--json', 'print JSON')
-    .action((id: string, options: SecretOptions) =>
-      withStores(async ({ projects }) => {
+    .action((id: string, options: SecretOptions) => {
+      if (options.now && !options.rotate) throw new UsageError('--now must be used with --rotate.');
+      return withStores(async ({ projects }) => {
         if ((await projects.find(id)) === null) throw new CliError(`No such project: ${id}.`);
-        if (options.rotate) await projects.rotateWebhookSecret(id);
+        if (options.rotate) await rotate(projects, id, options);
         if (options.next) await projects.prepareNextWebhookSecret(id);
         const { secret, nextSecret } = await projects.ensureWebhookSecrets(id);
         const secrets = {
@@ -164,6 +168,19 @@ function webhookSecret({ withStores }: CliDeps): Command {
           nextWebhookSecret: nextSecret,
         };
         printRecord(secrets, options);
-      }),
-    );
+      });
+    });
+}
+
+type Rotating = Pick<ProjectStore, 'rotateWebhookSecret' | 'replaceWebhookSecret'>;
+
+async function rotate(projects: Rotating, id: string, { now }: SecretOptions): Promise<void> {
+  const secret = now
+    ? await projects.replaceWebhookSecret(id)
+    : await projects.rotateWebhookSecret(id);
+  if (secret !== null) return;
+  throw new CliError(
+    `The project ${id} has no next webhook secret. Create one with --next, or replace the ` +
+      'current secret at once with --rotate --now.',
+  );
 }

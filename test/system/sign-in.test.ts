@@ -160,7 +160,9 @@ describe('runs that an operator manages', patiently, () => {
     const { runId } = await service.trigger({ prompt: script([{ say: 'well' }]), callbackUrl });
     await untilPosted(receiver, { runId }, 1);
     const secret = (await operator('GET', `${project}/webhook-secret`)).data.webhookSecret;
-    const rotated = (await operator('POST', `${project}/webhook-secret/rotate`)).data.webhookSecret;
+    const immediately = { body: { immediately: true } };
+    const replaced = (await operator('POST', `${project}/webhook-secret/rotate`, immediately)).data;
+    const rotated = replaced.webhookSecret;
     const next = (await operator('POST', `${project}/webhook-secret/next`)).data.nextWebhookSecret;
     await untilWebhook(service, { runId }, 'delivered');
 

@@ -6,6 +6,7 @@ import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
 import {
   ensureWebhookSecrets,
   prepareNextWebhookSecret,
+  replaceWebhookSecret,
   rotateWebhookSecret,
 } from './webhook-secret.ts';
 
@@ -63,8 +64,10 @@ export function createProjectStore(pool: Pool, sealer: Sealer) {
     /** Later attempts are signed with the current and with the returned secret. */
     prepareNextWebhookSecret: (projectId: string) =>
       prepareNextWebhookSecret(pool, sealer, projectId),
-    /** Later attempts are signed with the returned secret alone: the next one, or a new one. */
+    /** Later attempts are signed with the next secret alone. Returns it, or null without one. */
     rotateWebhookSecret: (projectId: string) => rotateWebhookSecret(pool, sealer, projectId),
+    /** Later attempts are signed with the returned secret alone, which is new. */
+    replaceWebhookSecret: (projectId: string) => replaceWebhookSecret(pool, sealer, projectId),
   };
 }
 

@@ -47,18 +47,35 @@ export async function prepareNextWebhookSecret(
 }
 
 /**
- * The next secret replaces the current one; without one, a new secret does. Of two concurrent calls
- * the later secret counts; each call returns its own.
+ * Ends a rotation: the next secret replaces the current one. Null if there is no next secret. So a
+ * call that is repeated because its answer was lost changes nothing.
  */
 export async function rotateWebhookSecret(
   db: Db,
   sealer: Sealer,
   projectId: string,
-): Promise<string> {
+): Promise<string | null> {
   const { rows } = await db.query<{ sealed: Buffer }>(
     `update projects
-     set webhook_secret_sealed = coalesce(webhook_next_secret_sealed, $2),
-         webhook_next_secret_sealed = null
+     set webhook_secret_sealed = webhook_next_secret_sealed, webhook_next_secret_sealed = null
+     where id = $1 and webhook_next_secret_sealed is not null
+     returning webhook_secret_sealed as sealed`,
+    [projectId],
+  );
+  return rows[0] ? openStored(rows[0], sealer, projectId) : null;
+}
+
+/**
+ * A new secret replaces the current one and the next one at once. Of two concurrent calls the later
+ * secret counts; each call returns its own.
+ */
+export async function replaceWebhookSecret(
+  db: Db,
+  sealer: Sealer,
+  projectId: string,
+): Promise<string> {
+  const { rows } = await db.query<{ sealed: Buffer }>(
+    `update projects set webhook_secret_sealed = $2, webhook_next_secret_sealed = null
      where id = $1
      returning webhook_secret_sealed as sealed`,
     [projectId, sealer.seal(newSecret(), contextOf(projectId))],

@@ -47,9 +47,10 @@ describe('projects', () => {
       nextWebhookSecret: null,
     });
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(secret);
-    const rotated = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate');
-    expect(rotated).not.toEqual(secret);
-    expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(rotated);
+    const replaced = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate', '--now');
+    expect(replaced).not.toEqual(secret);
+    expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(replaced);
+    expect((await flowrun('project', 'webhook-secret', 'shop', '--now')).code).toBe(2);
   });
 
   test('have a second webhook secret while it is rotated', async () => {
@@ -63,6 +64,11 @@ describe('projects', () => {
       webhookSecret: rotating['nextWebhookSecret'],
       nextWebhookSecret: null,
     });
+    const repeated = await flowrun('project', 'webhook-secret', 'shop', '--rotate');
+    expect([repeated.code, repeated.err]).toEqual([
+      ...[1, expect.stringMatching(/no next webhook secret.* --next.* --rotate --now/s)],
+    ]);
+    expect((await secrets())['webhookSecret']).toBe(rotating['nextWebhookSecret']);
     const both = await flowrun('project', 'webhook-secret', 'shop', '--next', '--rotate');
     expect(both.code).not.toBe(0);
   });

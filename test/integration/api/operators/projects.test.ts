@@ -145,17 +145,33 @@ test.each([
   );
 });
 
-test('shows the webhook secret, and a new one after it was rotated', async () => {
+test('shows the webhook secret, and a new one after it was replaced', async () => {
   const path = `/api/projects/${await newProject()}/webhook-secret`;
   const { webhookSecret: first, standardWebhookSecret } = (await operator(path)).json.data;
   expect(first).toMatch(/^whs_\S{43}$/);
   expect(standardWebhookSecret).toBe(`whsec_${Buffer.from(first).toString('base64')}`);
   expect((await operator(path)).json.data.webhookSecret).toBe(first);
-  const rotated = await operator(`${path}/rotate`, { method: 'POST' });
-  expect(rotated.json.data.webhookSecret).toMatch(/^whs_\S{43}$/);
-  expect(rotated.json.data.webhookSecret).not.toBe(first);
-  expect((await operator(path)).json.data).toEqual(rotated.json.data);
-  expect(api.log()).not.toContain(rotated.json.data.webhookSecret);
+  const { nextWebhookSecret: next } = (await operator(`${path}/next`, { method: 'POST' })).json
+    .data;
+  const replaced = await operator(`${path}/rotate`, { body: { immediately: true } });
+  expect(replaced.json.data.webhookSecret).toMatch(/^whs_\S{43}$/);
+  expect([first, next]).not.toContain(replaced.json.data.webhookSecret);
+  expect((await operator(path)).json.data).toEqual(replaced.json.data);
+  expect(api.log()).not.toContain(replaced.json.data.webhookSecret);
+});
+
+test('does not replace the webhook secret without a next one, unless asked to', async () => {
+  const path = `/api/projects/${await newProject()}/webhook-secret`;
+  const before = (await operator(path)).json.data;
+  for (const body of [undefined, {}, { immediately: false }, { immediately: 1 }, { now: true }]) {
+    const refused = await operator(`${path}/rotate`, { method: 'POST', body });
+    expect([body, refused.status]).toEqual([body, 400]);
+  }
+  const { message } = (await operator(`${path}/rotate`, { method: 'POST' })).json.error;
+  for (const way of ['POST …/webhook-secret/next', '{"immediately":true}']) {
+    expect(message).toContain(way);
+  }
+  expect((await operator(path)).json.data).toEqual(before);
 });
 
 test('rotates the webhook secret with an overlap', async () => {
@@ -168,6 +184,8 @@ test('rotates the webhook secret with an overlap', async () => {
   expect(nextWebhookSecret).not.toBe(webhookSecret);
   expect((await operator(`${path}/next`, { method: 'POST' })).json).toEqual(begun.json);
   await operator(`${path}/rotate`, { method: 'POST' });
+  const repeated = await operator(`${path}/rotate`, { method: 'POST' });
+  expect(repeated.status).toBe(400);
   expect((await operator(path)).json.data).toMatchObject({
     webhookSecret: nextWebhookSecret,
     nextWebhookSecret: null,
