@@ -39,6 +39,9 @@ export const webhookSecrets = z.object({
   nextWebhookSecret: z.string().nullable().meta({
     description: 'Signs beside the secret until it replaces it. Null: no rotation is in progress.',
   }),
+  nextStandardWebhookSecret: z.string().nullable().meta({
+    description: 'The next secret in the form that libraries for Standard Webhooks expect.',
+  }),
 });
 
 export const keyRecord = z

@@ -83,5 +83,6 @@ const secretsView = ({ secret, nextSecret }: WebhookSecrets) => ({
     webhookSecret: secret,
     standardWebhookSecret: standardWebhookSecretOf(secret),
     nextWebhookSecret: nextSecret,
+    nextStandardWebhookSecret: nextSecret && standardWebhookSecretOf(nextSecret),
   },
 });

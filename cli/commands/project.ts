@@ -166,6 +166,7 @@ function webhookSecret({ withStores }: CliDeps): Command {
           webhookSecret: secret,
           standardWebhookSecret: standardWebhookSecretOf(secret),
           nextWebhookSecret: nextSecret,
+          nextStandardWebhookSecret: nextSecret && standardWebhookSecretOf(nextSecret),
         };
         printRecord(secrets, options);
       });

@@ -45,6 +45,7 @@ describe('projects', () => {
       webhookSecret: expect.stringMatching(/^whs_\S{43}$/),
       standardWebhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]+=*$/),
       nextWebhookSecret: null,
+      nextStandardWebhookSecret: null,
     });
     expect(await flowrun.json('project', 'webhook-secret', 'shop')).toEqual(secret);
     const replaced = await flowrun.json('project', 'webhook-secret', 'shop', '--rotate', '--now');
@@ -58,10 +59,15 @@ describe('projects', () => {
       flowrun.json<Record<string, string>>('project', 'webhook-secret', 'shop', ...args);
     const before = await secrets();
     const rotating = await secrets('--next');
-    expect(rotating).toEqual({ ...before, nextWebhookSecret: expect.stringMatching(/^whs_/) });
+    expect(rotating).toEqual({
+      ...before,
+      nextWebhookSecret: expect.stringMatching(/^whs_/),
+      nextStandardWebhookSecret: expect.stringMatching(/^whsec_/),
+    });
     expect(await secrets('--next')).toEqual(rotating);
     expect(await secrets('--rotate')).toMatchObject({
       webhookSecret: rotating['nextWebhookSecret'],
+      standardWebhookSecret: rotating['nextStandardWebhookSecret'],
       nextWebhookSecret: null,
     });
     const repeated = await flowrun('project', 'webhook-secret', 'shop', '--rotate');

@@ -178,8 +178,11 @@ test('rotates the webhook secret with an overlap', async () => {
   const path = `/api/projects/${await newProject()}/webhook-secret`;
   const { webhookSecret } = (await operator(path)).json.data;
   const begun = await operator(`${path}/next`, { method: 'POST' });
-  const { nextWebhookSecret } = begun.json.data;
+  const { nextWebhookSecret, nextStandardWebhookSecret } = begun.json.data;
   expect(begun.json.data).toMatchObject({ webhookSecret });
+  expect(nextStandardWebhookSecret).toBe(
+    `whsec_${Buffer.from(nextWebhookSecret).toString('base64')}`,
+  );
   expect(nextWebhookSecret).toMatch(/^whs_\S{43}$/);
   expect(nextWebhookSecret).not.toBe(webhookSecret);
   expect((await operator(`${path}/next`, { method: 'POST' })).json).toEqual(begun.json);
@@ -188,7 +191,9 @@ test('rotates the webhook secret with an overlap', async () => {
   expect(repeated.status).toBe(400);
   expect((await operator(path)).json.data).toMatchObject({
     webhookSecret: nextWebhookSecret,
+    standardWebhookSecret: nextStandardWebhookSecret,
     nextWebhookSecret: null,
+    nextStandardWebhookSecret: null,
   });
   expect(api.log()).not.toContain(nextWebhookSecret);
 });
