@@ -26,7 +26,7 @@ export interface SandboxSupervisor {
    * responds.
    */
   stop(ref: SandboxRef, graceMs: number): Promise<void>;
-  /** The same, unless its session has work or that is unknown. Then it returns false. */
+  /** Like `stop`, but returns false if the session has work or that is unknown. */
   stopIfIdle(ref: SandboxRef, graceMs: number): Promise<boolean>;
   /** Sends the sandbox its session's next message, and waits for the end of the turn. */
   runTurn(turn: TurnInput, signal: AbortSignal): Promise<SandboxTurn>;

@@ -35,7 +35,7 @@ declare module 'fastify' {
     requestedWaitMs: number;
   }
   interface FastifyContextConfig {
-    /** The kinds of callers that the route accepts. A route without any rejects every call. */
+    /** The kinds of callers that the route accepts. A route without them rejects every call. */
     callers?: readonly CallerKind[];
     /** A key with scopes for actions needs one of these. */
     scopes?: readonly KeyAction[];

@@ -9,9 +9,9 @@ export const httpLimits = {
   mediumBodyMaxBytes: 10 * miB,
   /** Bodies that may have files. */
   largeBodyMaxBytes: 40 * miB,
-  /** Archives of files, also when they are unpacked: the files of a request with their headers. */
+  /** Archives, compressed and unpacked. They fit the files of a request with their headers. */
   archiveMaxBytes: 26 * miB,
-  /** Entries of an archive, with its folders; and all bytes of its long paths and pax records. */
+  /** The entries of an archive, folders included, and the bytes of long paths and pax records. */
   archiveEntriesMax: 2_000,
   archiveRecordsMaxBytes: 512 * kiB,
   /**

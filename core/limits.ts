@@ -174,7 +174,7 @@ export const limits = {
     socketPathMaxBytes: 100,
     /** How often a sandbox's container is inspected, in case its exit is not reported. */
     exitPollMs: 1 * secondMs,
-    pausedPollMs: 1 * minuteMs, // of every watch of a paused sandbox, which may run unnoticed
+    pausedPollMs: 1 * minuteMs, // for all watches: a paused sandbox may resume unnoticed
   },
   /** Requests of one sandbox to the control API on its socket. */
   control: {

@@ -69,8 +69,8 @@ export interface AttemptSignature {
 }
 
 /**
- * The headers of the interface, and beside them those of Standard Webhooks. `X-Service-Signature`
- * always has one signature, because receivers may split it at its commas.
+ * The headers of the interface and those of Standard Webhooks. `X-Service-Signature` always has one
+ * signature, because receivers may split it at its commas.
  */
 export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> {
   const { unixSeconds, signature, nextSignature } = attempt;

@@ -12,9 +12,9 @@ interface Authentication {
 }
 
 /**
- * Runs before every route, and passes only the callers that the route declares. So a route that
- * declares none is closed: forgetting the declaration opens nothing. An API key is never accepted
- * where an operator is expected, nor the other way round.
+ * Runs before every route, and accepts only the callers that the route declares. A route without a
+ * declaration is closed, so forgetting it opens nothing. An API key is never accepted where an
+ * operator is expected, or the reverse.
  */
 export function authenticate(app: App, { publicUrl, ...identify }: Authentication): void {
   const { origin } = new URL(publicUrl);
@@ -41,7 +41,7 @@ async function identifyCaller(
   else throw closed();
 }
 
-/** A path without a route needs a key below `/api/v1`, so that the answers reveal no routes. */
+/** Below `/api/v1` an unknown path needs a key too, so that the answers reveal no routes. */
 function callersOf(request: FastifyRequest): readonly CallerKind[] {
   if (!request.is404) return request.routeOptions.config.callers ?? [];
   return /^\/api\/v1(\/|\?|$)/.test(request.url) ? ['key'] : ['anyone'];

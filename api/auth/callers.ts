@@ -1,8 +1,8 @@
 import type { KeyAction } from '../../core/keys/key-scopes.ts';
 
 /**
- * Who a request comes from: an API key, an operator who is signed in, or anyone, if the route needs
- * no credential.
+ * The origin of a request: an API key, a signed-in operator, or anyone, if the route needs no
+ * credential.
  */
 export type CallerKind = 'anyone' | 'key' | 'operator';
 

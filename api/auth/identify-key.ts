@@ -19,7 +19,7 @@ export type IdentifyKey = (request: FastifyRequest) => Promise<Caller>;
 /**
  * Returns the caller with the presented API key, or throws. The key is looked up for every call, so
  * a revocation takes effect immediately. The same statement reads the flow in the path, which most
- * routes below it need, without its texts: a request keeps it in memory while its body arrives.
+ * routes need. It leaves out the texts, because the flow is in memory while the body arrives.
  */
 export function createKeyIdentification({ keys, onUse, nowMs }: KeyAccess): IdentifyKey {
   const guard = createBruteForceGuard(nowMs);
@@ -44,7 +44,7 @@ export function createKeyIdentification({ keys, onUse, nowMs }: KeyAccess): Iden
   };
 }
 
-/** Null if the path has none, or if it is malformed. */
+/** Null if the path has no flow ID, or a malformed one. */
 function flowIdOf({ params }: FastifyRequest): string | null {
   const { flowId } = params as { flowId?: string };
   return flowId !== undefined && isUuid(flowId) ? flowId : null;

@@ -10,14 +10,14 @@ import type { DecodedFile } from './input-files.ts';
 
 interface AddedFiles {
   files: ScopedFile[];
-  /** They wait for the session's next turn. */
+  /** True if they wait for the session's next turn. */
   arePending: boolean;
 }
 
 /**
- * Writes to the run's directory first and to the flow's files after it: a file that cannot be
- * written changes nothing for later runs. An interrupted request is safe to repeat. For a session
- * without a sandbox the files are written at its next turn.
+ * Writes to the run's directory first and to the flow's files afterwards, so a file that cannot be
+ * written does not reach later runs. An interrupted request is safe to repeat. For a session
+ * without a sandbox, the files are written at its next turn.
  */
 export async function addFiles(deps: ApiDeps, run: Run, files: DecodedFile[]): Promise<AddedFiles> {
   if (run.endedAt !== null) throw runHasEnded();

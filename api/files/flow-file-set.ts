@@ -1,4 +1,4 @@
-// The files of a flow as a set. Its ETag changes with each change of a file. A client that sends
+// The files of a flow as a set. Its ETag changes whenever a file changes. A client that sends
 // the ETag back in If-Match changes only the set that it has read.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,8 +12,8 @@ export const changeHeaders = z.looseObject({
     .optional()
     .meta({
       description:
-        "The ETag of the flow's list of files, from an earlier answer. If the files have changed since, the answer " +
-        'is 412 and nothing is changed.',
+        "The ETag of the flow's list of files, from an earlier answer. If the files have changed " +
+        'since, the answer is 412 and nothing is changed.',
     }),
 });
 
@@ -35,6 +35,6 @@ export function changeError(outcome: 'mismatch' | 'missing'): ApiError {
   if (outcome === 'missing') return notFound('File');
   return new ApiError(
     'PRECONDITION_FAILED',
-    'The files of the flow are not those that If-Match names. List them again.',
+    'The ETag in If-Match is not that of the files of the flow. List them again.',
   );
 }

@@ -17,7 +17,7 @@ interface Replacement {
   files: DecodedFile[];
 }
 
-/** Afterwards the flow has exactly these files. */
+/** Replaces all files of the flow with these. */
 export async function replaceFlowFiles(
   deps: ApiDeps,
   { flow: { flowId, projectId }, request, reply, files }: Replacement,

@@ -27,7 +27,7 @@ export async function registerOpenApi(app: App, publicUrl: string): Promise<void
   });
 }
 
-/** The authentication of a route; by default an API key. */
+/** The authentication of a route. The default is an API key. */
 function routeAccess({ config = {} }: RouteOptions) {
   const { callers = [], acceptsKeyInQuery } = config;
   if (callers.includes('anyone')) return { security: [] };

@@ -14,7 +14,7 @@ export const baseDocument = {
   },
   tags: [
     { name: 'Runs', description: 'Start, watch and stop runs.' },
-    { name: 'Files', description: 'The files of runs, and those with which runs of a flow start.' },
+    { name: 'Files', description: 'The files of runs and of flows.' },
     { name: 'Sessions', description: 'Conversations with a flow.' },
     { name: 'Flows', description: 'The configured flows.' },
     {

@@ -48,7 +48,7 @@ const headers: [name: string, description: string][] = [
   ['Webhook-Timestamp', 'The `t` of `X-Service-Signature`.'],
   [
     'Webhook-Signature',
-    '`v1,<base64>`: the signature of Standard Webhooks, with the same secret as its key. While the secret is rotated, a second one follows after a space.',
+    '`v1,<base64>`: the signature of Standard Webhooks, with the same secret as its key. While the secret is rotated, the signature with the next secret follows after a space.',
   ],
 ];
 

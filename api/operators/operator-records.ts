@@ -1,4 +1,4 @@
-// What operators' routes answer.
+// Responses of the operators' routes.
 
 import { z } from 'zod';
 import { runRecord } from '../runs/run-schema.ts';
@@ -37,7 +37,7 @@ export const webhookSecrets = z.object({
     description: 'The same secret in the form that libraries for Standard Webhooks expect.',
   }),
   nextWebhookSecret: z.string().nullable().meta({
-    description: 'Signs beside the secret until it replaces it. Null: no rotation is in progress.',
+    description: 'Also signs until it replaces the secret. Null: no rotation is in progress.',
   }),
   nextStandardWebhookSecret: z.string().nullable().meta({
     description: 'The next secret in the form that libraries for Standard Webhooks expect.',
@@ -53,7 +53,7 @@ export const keyRecord = z
     shownPrefix: z.string().meta({ description: 'The readable part of the key.' }),
     rateLimitRpm: count,
     scopes: z.array(z.string()).nullable().meta({
-      description: 'Null: the key may do everything that a key can do.',
+      description: 'Null: the key is not limited.',
     }),
     state: z.enum(['active', 'expired', 'revoked']),
     expiresAt: timestamp.nullable(),

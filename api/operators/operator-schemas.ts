@@ -46,6 +46,6 @@ export const newKey = z.strictObject({
   expiresAt: isoTimestamp().optional(),
   scopes: z.array(matching(keyScopeRule)).min(1).max(keyScopesMax).optional().meta({
     description:
-      '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. Default: everything that a key can do.',
+      '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. Default: no limit.',
   }),
 });

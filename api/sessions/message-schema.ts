@@ -8,7 +8,7 @@ export const unfinishedMessage = z
     messageId: z.uuid(),
     position: z.int().min(0).meta({ description: 'Number of messages before it.' }),
     state: z.enum(['queued', 'in_progress']).meta({
-      description: '`in_progress`: an agent may have received it, so it cannot be taken back.',
+      description: '`in_progress`: an agent may have received it, so it cannot be withdrawn.',
     }),
     text: z.string(),
     createdAt: z.string().meta({ format: 'date-time' }),

@@ -102,7 +102,7 @@ export const turnAnswer = z
     exitCode: z.int(),
     error: z.string().optional().meta({
       description:
-        'Why the turn failed: an error of the run, `no_capacity` or `files_refused`. `withdrawn`: the message was taken back, and had no turn. Absent if the agent has ended the turn.',
+        'Why the turn failed: an error of the run, `no_capacity` or `files_refused`. `withdrawn`: the message was withdrawn and had no turn. Absent if the agent has ended the turn.',
     }),
     usage: runRecord.shape.usage,
     costUsd,

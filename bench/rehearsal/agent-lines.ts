@@ -1,4 +1,4 @@
-// The lines that a simulated agent prints in a turn, in the shapes of the scripted agent.
+// The lines that a simulated agent prints in a turn, like those of the scripted agent.
 
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,7 +11,7 @@ import {
 import type { Fields } from '../../test/fixtures/scripted-agent/json.ts';
 import type { UserMessage } from '../../test/fixtures/scripted-agent/user-message.ts';
 
-/** A text of the usual length of a tool's output. */
+/** Tool output of typical length. */
 const toolOutput = 'drwxr-xr-x 2 agent agent 4096 Nov 27 10:00 src\n'.repeat(8);
 
 const lifecycle = ({ uuid }: UserMessage, state: string): Fields => ({
@@ -32,7 +32,7 @@ const init: Fields = {
   claude_code_version: 'simulated',
 };
 
-/** Printed before the first call of the model. */
+/** Printed before the model call. */
 export const beginning = (message: UserMessage): Fields[] => [
   lifecycle(message, 'queued'),
   lifecycle(message, 'started'),
@@ -43,7 +43,7 @@ export const beginning = (message: UserMessage): Fields[] => [
 const say = (content: Fields): Fields =>
   assistantFrame(assistantMessage(`msg_${randomUUID()}`, content));
 
-/** One call of a tool. */
+/** The lines of one tool call. */
 export function toolCall(step: number): Fields[] {
   const id = `toolu_${randomUUID()}`;
   const input = { command: `ls -la step-${step}` };

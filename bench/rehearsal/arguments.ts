@@ -9,7 +9,7 @@ export interface RehearsalSize {
   sessions: number;
   messages: number;
   workers: number;
-  /** Of each idle minute that is measured. Its figures are those of 60 s. */
+  /** How long idleness is measured. The figures are scaled to 60 s. */
   idleSeconds: number;
 }
 
@@ -22,7 +22,7 @@ const defaults: RehearsalSize = {
   idleSeconds: 60,
 };
 
-/** `args` come after the command. */
+/** `args`: the arguments after the command. */
 export function readRehearsalArguments(args: string[]): RehearsalSize {
   const values = parse(args);
   const of = (name: keyof RehearsalSize): number => number(values[flagOf(name)], name);

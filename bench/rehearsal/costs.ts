@@ -1,7 +1,7 @@
 import { type OfParts, ofParts } from './parts.ts';
 import type { Totals } from './rehearsal-service.ts';
 
-/** What one run, message or minute costs. */
+/** The cost of one run, message or minute. */
 export interface Cost {
   title: string;
   cpuMs: OfParts<number>;
@@ -10,7 +10,7 @@ export interface Cost {
   redisCommands: number;
 }
 
-/** What the service uses in a minute without work. */
+/** The cost of a minute without work. */
 type MinuteCost = Omit<Cost, 'title'>;
 
 const minuteMs = 60_000;
@@ -26,7 +26,7 @@ export interface Span {
   after: Totals;
 }
 
-/** What each of `units` has cost between two readings, less what the service uses anyway. */
+/** The cost of each unit between two readings, without the idle cost of the service. */
 export function costOf(
   { before, after }: Span,
   units: number,
@@ -46,6 +46,6 @@ export function costOf(
   };
 }
 
-/** Of the whole service in a minute. */
+/** The cost of the whole service in a minute. */
 export const minuteCostOf = (span: Span): MinuteCost =>
   costOf(span, (span.after.atMs - span.before.atMs) / minuteMs);

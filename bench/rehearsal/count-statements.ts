@@ -2,15 +2,15 @@ import { freePort } from '../../dev/stack/ports.ts';
 import { observePostgres } from '../../test/support/counters/postgres-wire.ts';
 import { openTcpTap } from '../../test/support/counters/tcp-tap.ts';
 
-/** Of the API and the workers together, so far. */
+/** The counts of the API and all workers so far. */
 export interface StatementCounts {
   statements: number;
-  /** Transactions that read only are among them. They flush nothing to the disk. */
+  /** Includes read-only transactions, which flush nothing to the disk. */
   commits: number;
 }
 
 interface StatementCounter {
-  /** The address of Postgres for the service. */
+  /** The URL of Postgres for the service. */
   url: string;
   counts(): StatementCounts;
   close(): Promise<void>;

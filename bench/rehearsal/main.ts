@@ -1,6 +1,6 @@
-// A rehearsal of scale: runs and sessions in simulated sandboxes, on the real Postgres, Redis and
-// Temporal. It prints what a run, a message and an idle minute cost each part. Processor time is
-// measured instead of clock time, because all parts share this machine with the simulation.
+// A rehearsal of scale: runs and sessions in simulated sandboxes, with real Postgres, Redis and
+// Temporal. It prints what a run, a message and an idle minute cost each part. It measures CPU time
+// and not elapsed time, because all parts share this machine with the simulation.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitWithError } from '../../dev/lib/setup-error.ts';
@@ -12,9 +12,9 @@ import { type RehearsalService, startRehearsalService } from './rehearsal-servic
 import { type MemoryRow, reportOf } from './report.ts';
 import { makeRuns, openSessions, putAllToSleep, sendMessages, untilPaused } from './workloads.ts';
 
-/** Ten calls of tools print 27 lines, most of them at different times. */
+/** With ten tool calls, a turn prints 27 lines in 12 bursts. */
 const script = { steps: 10, stepMs: 50 };
-/** Work that follows an answer, such as the pause of a sandbox, belongs to it. */
+/** Work after an answer, such as the pause of a sandbox, counts too. */
 const settleMs = 3_000;
 const warmUps = 10;
 

@@ -1,4 +1,4 @@
-// The processes of the service and of its servers, and what they use.
+// The processes of the service and its servers, and their CPU time and memory.
 
 import { readFileSync } from 'node:fs';
 import { cpuMsOf, memoryMibOf } from '../service/process-use.ts';
@@ -8,7 +8,7 @@ export type PartName = (typeof partNames)[number];
 
 export type OfParts<Value> = Record<PartName, Value>;
 
-/** The first process of each; a part has several if it has several programs. */
+/** The first process of each program of a part. */
 export type Pids = OfParts<number[]>;
 
 export interface Use {
@@ -24,7 +24,7 @@ export function readUse(pids: Pids): OfParts<Use> {
 export const ofParts = <Value>(valueOf: (part: PartName) => Value): OfParts<Value> =>
   Object.fromEntries(partNames.map((part) => [part, valueOf(part)])) as OfParts<Value>;
 
-/** A process may end meanwhile. Then its processor time is in that of its parent. */
+/** A process may end during the reading. Then the CPU time of its parent includes it. */
 function useOf(pids: number[]): Use {
   const sum = (read: (pid: number) => number): number =>
     pids.reduce((total, pid) => total + orZero(() => read(pid)), 0);

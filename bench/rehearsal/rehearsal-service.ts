@@ -11,7 +11,7 @@ import { type OfParts, type Pids, readUse, type Use } from './parts.ts';
 import type { TurnScript } from './simulated-agent.ts';
 import { startSimulatedEngine } from './start-engine.ts';
 
-/** Everything that was used so far. */
+/** The total use so far. */
 export interface Totals extends StatementCounts {
   atMs: number;
   parts: OfParts<Use>;
@@ -28,7 +28,7 @@ export interface RehearsalService {
 const never = '3599999';
 const plenty = 1_000_000;
 
-/** The service on the stack's servers, with several workers and simulated sandboxes. */
+/** Starts the service on the stack's servers, with several workers and simulated sandboxes. */
 export async function startRehearsalService(
   { workers: workerCount, sessions }: RehearsalSize,
   script: TurnScript,
@@ -71,7 +71,7 @@ export async function startRehearsalService(
   };
 }
 
-/** A server that the stack has not started has no process here, and uses nothing. */
+/** A server that the stack has not started has no process here and counts as 0. */
 function pidsOf({ api }: Service, workers: ServiceProcess[]): Pids {
   const servers = foldersOf(stackNames.bench);
   const daemon = (...names: string[]): number[] =>

@@ -12,10 +12,10 @@ interface Rehearsal {
 }
 
 const coreMs = 1_000;
-/** Less is not distinguished from nothing. */
+/** Less counts as 0. */
 const leastMs = 0.01;
 
-/** Tables in Markdown. */
+/** Returns tables in Markdown. */
 export function reportOf({ costs, memory }: Rehearsal): string {
   const cpu = ['milliseconds of CPU for', ...partNames];
   const counts = ['for', 'statements', 'commits', 'Redis commands'];

@@ -1,6 +1,6 @@
-// What runs in a simulated sandbox instead of the entry program and the agent. It speaks with the
+// Runs in a simulated sandbox instead of the entry program and the agent. It communicates with the
 // worker as they do: over the run's socket with the entry program's own client, and by lines in the
-// spool. Each turn calls the model once over the worker's gateway.
+// spool. Each turn calls the model once through the worker's gateway.
 
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
@@ -21,11 +21,11 @@ import { transcriptName } from '../../worker/sandbox/session/transcript.ts';
 import { beginning, ending, toolCall } from './agent-lines.ts';
 import type { Freezer } from './freezer.ts';
 
-/** What each turn does. */
+/** The work of each turn. */
 export interface TurnScript {
-  /** Calls of tools. */
+  /** The number of tool calls. */
   steps: number;
-  /** The time of each. */
+  /** The time of each tool call. */
   stepMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Containers of the simulated engine. Instead of a process, each has a simulated agent.
+// Containers of the simulated engine. Each has a simulated agent instead of a process.
 
 import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';

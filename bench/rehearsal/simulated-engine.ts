@@ -1,5 +1,5 @@
-// Answers the calls of a worker to the Docker Engine, and runs a simulated agent for each container
-// that is started. A program, so that its processor time is not the service's.
+// Answers a worker's calls to the Docker Engine, and runs a simulated agent for each container that
+// is started. It is a separate program, so its CPU time is not counted as the service's.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { cpus, totalmem } from 'node:os';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { Service } from '../../test/support/service.ts';
 
-/** Requests at a time, as from several clients. */
+/** Concurrent requests, as from several clients. */
 const atOnce = 8;
 const pollMs = 200;
 
@@ -45,7 +45,7 @@ async function say({ call, flowId }: Service, sessionId: string): Promise<void> 
   if (answer.status !== 200) throw new Error(`no answer: ${JSON.stringify(answer.body)}`);
 }
 
-/** Idle sessions of a draining host go to sleep. Afterwards the hosts take work again. */
+/** Drains the hosts, so their idle sessions go to sleep. Then the hosts take work again. */
 export async function putAllToSleep(service: Service): Promise<void> {
   const hosts = createHostStore(service.database.pool);
   const drain = async (draining: boolean): Promise<void> => {
@@ -65,7 +65,7 @@ export async function untilPaused({ sandboxes }: Service, count: number): Promis
   }
 }
 
-/** After an idle minute, the API may close a connection at the moment of the next request. */
+/** Repeats a request once, because the API may close an idle connection as it is sent. */
 async function connected<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();

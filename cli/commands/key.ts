@@ -34,7 +34,7 @@ function create({ withStores }: CliDeps): Command {
     .option('--expires <date>', 'expiry date in ISO 8601', futureDate)
     .option(
       '--scope <scope>',
-      'permit only `read`, `run` or `chat`, or only `flow:<id>`; repeatable (default: everything)',
+      'limit the key to `read`, `run`, `chat` or `flow:<id>`; repeatable (default: no limit)',
       keyScope,
     )
     .option('--json', 'print JSON')

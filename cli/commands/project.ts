@@ -147,7 +147,7 @@ interface SecretOptions extends Output {
 }
 
 function webhookSecret({ withStores }: CliDeps): Command {
-  const next = new Option('--next', 'begin a rotation: sign with a second secret, too');
+  const next = new Option('--next', 'begin a rotation: also sign with a second secret');
   return new Command('webhook-secret')
     .description('show the secret that verifies a project’s webhooks')
     .argument('<project>', 'its ID', projectId)

@@ -3,14 +3,14 @@ import type { FileEntry } from './file-entry.ts';
 /** A version of a file, without its name. */
 export type FileVersion = Pick<FileEntry, 'size' | 'sha256' | 'mode'>;
 
-/** How a file of a run differs from the file that the run was given. */
+/** The difference between a file of a run and the original file. */
 export interface FileChange {
   path: string;
-  /** Null if the run was not given the file. */
+  /** Null if the file was added. */
   before: FileVersion | null;
   /** Null if the file was deleted. */
   after: FileVersion | null;
 }
 
-/** Of the permissions, only this one makes a difference, as in git. */
+/** The only permission that is compared, as in git. */
 export const isExecutable = ({ mode }: Pick<FileEntry, 'mode'>): boolean => (mode & 0o100) !== 0;

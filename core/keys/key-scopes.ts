@@ -1,4 +1,4 @@
-/** What a key with this scope may do: read, start and steer runs, or hold conversations. */
+/** What a key with this scope may do: read, start and control runs, or hold conversations. */
 const keyActions = ['read', 'run', 'chat'] as const;
 export type KeyAction = (typeof keyActions)[number];
 
@@ -10,7 +10,7 @@ export const keyScopeRule = {
   expected: '"read", "run", "chat", or "flow:" and the ID of a flow in lower case',
 };
 
-/** The scopes of a key. Null: it may do everything that the interface gives a key. */
+/** The scopes of a key. Null: the key is not limited. */
 export type KeyScopes = readonly string[] | null;
 
 /** Scopes for flows alone permit every action. */

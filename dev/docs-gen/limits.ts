@@ -31,7 +31,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
   [
     'Archive of files in a request',
-    `${bytes(limits.http.archiveMaxBytes)}, also unpacked, and ${count(limits.http.archiveEntriesMax)} entries; its files have the limits above`,
+    `${bytes(limits.http.archiveMaxBytes)}, compressed and unpacked, and ${count(limits.http.archiveEntriesMax)} entries; its files have the limits above`,
     '413; 400 for the entries',
   ],
   [
@@ -228,7 +228,7 @@ ${reconcilerJobs}
 ## Retention
 
 Workers remove data automatically. \`flowrun doctor\` counts overdue data. The log of a run is
-compressed ${time(packingLimits.afterMs)} after the run's end. Readers get the same pages, and the storage quota counts
+compressed ${time(packingLimits.afterMs)} or more after its end. Readers get the same pages, and the storage quota counts
 the compressed size.
 
 | data | removed |

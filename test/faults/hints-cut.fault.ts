@@ -1,5 +1,5 @@
-// The connections over which Redis publishes are cut again and again. Notifications are lost
-// meanwhile: those of stored messages, for hosts, and those of logs, for readers.
+// The connections over which Redis publishes are cut repeatedly. This loses notifications of stored
+// messages, for hosts, and of logs, for readers.
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stopFaultTestServers();
 });
 
-/** Cuts them about ten times a second until the end. Returns how many connections were cut. */
+/** Cuts them about ten times a second until the end. Returns the number of cut connections. */
 async function cutSubscribers(isOver: () => boolean): Promise<number> {
   let cut = 0;
   for (let n = 0; !isOver(); n += 1) {

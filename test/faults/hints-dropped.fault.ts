@@ -19,7 +19,7 @@ describe.each([...files, 'session-restarts', 'sessions'])('with no hint, %s', as
   await import(`../system/${name}.test.ts`);
 });
 
-it('no turn is begun by a hint', async () => {
+it('begins no turn by a hint', async () => {
   const service = await startService();
   onTestFinished(service.stop);
   const chat = await openConversation(service);

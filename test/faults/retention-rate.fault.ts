@@ -36,7 +36,7 @@ async function arrive(): Promise<void> {
   }
 }
 
-/** Takes the step once, until nothing is left. */
+/** Runs the step until nothing is left. */
 async function takeStep(wanted: 'packing' | 'retention'): Promise<void> {
   const { pool } = database;
   const retentionTimes = { runMs: dayMs, sessionFilesMs: dayMs, webhookAttemptsMs: dayMs };

@@ -78,7 +78,7 @@ export function noSlotAtFirst(): FakeRun {
   });
 }
 
-/** When it is first to be put to sleep, its host has begun another turn. */
+/** At the first attempt to put it to sleep, its host has begun another turn. */
 export function busyAtFirst(): FakeRun {
   const run = asleepAfter([{ outcome: 'done', more: false }]);
   let isBusy = true;

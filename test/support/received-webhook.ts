@@ -63,7 +63,7 @@ export async function expectSigned(
   expect(isStandardSignedWith(secret, post)).toBe(true);
 }
 
-/** Verifies it as a library for Standard Webhooks does, with the secret in its form. */
+/** Verifies the post like a library for Standard Webhooks, with the secret in that form. */
 export function isStandardSignedWith(secret: string, post: ReceivedPost | undefined): boolean {
   const { headers = {}, body = '' } = post ?? {};
   const key = Buffer.from(standardWebhookSecretOf(secret).slice('whsec_'.length), 'base64');

@@ -44,7 +44,7 @@ export interface WorkflowFixture {
   ): Promise<WorkflowHandle<typeof webhookWorkflow>>;
   /** Runs one tick of a schedule. */
   startScheduled(activities: Activities): Promise<WorkflowHandle<typeof scheduledTriggerWorkflow>>;
-  /** Does something while no workflow proceeds. What happens meanwhile is in one workflow task. */
+  /** Runs `work` while no workflow proceeds. Its effects are in one workflow task. */
   betweenTasks(work: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // A hint is the notification that a message was stored. The host of an awake session delivers the
-// message at once, while its workflow is still being signalled. The signal is sent in any case, so
-// a hint that is lost, doubled, late or without cause changes nothing but the time.
+// message at once, while its workflow is still being signalled. The signal is always sent, so a
+// hint that is lost, duplicated, late or wrong affects only the delay.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,7 @@ import { stackEnv } from '../support/stack-env.ts';
 
 const pauseAfterMs = 1_000;
 const pollOptions = { timeout: 30_000 };
-/** Of what the API sends, only the hints are lost. */
+/** Loses only the hints among the notifications of the API. */
 const withoutHints = ['resetchannels', '&*:run:*', '&*:channel:host:*', '&*:channel:response:*'];
 
 let redisServer: ChildProcess;
@@ -76,7 +76,7 @@ const untilPaused = (chat: Conversation) =>
 const workflowOf = ({ runId }: Conversation): WorkflowHandle =>
   new Client({ connection }).workflow.getHandle(`session/${runId}`);
 
-/** How often the host was asked to stop the sandbox, and answered. */
+/** The number of answered requests to the host to stop the sandbox. */
 async function answeredStops(chat: Conversation): Promise<number> {
   const events = (await workflowOf(chat).fetchHistory()).events ?? [];
   const isStop = (id: unknown): boolean =>
@@ -89,13 +89,13 @@ async function answeredStops(chat: Conversation): Promise<number> {
   ).length;
 }
 
-/** What the worker has logged of turns that it began. */
+/** The lines that the worker has logged about turns that it began. */
 const turnsOf = ({ runId }: Conversation) =>
   linesIn(join(service.dataDir, 'worker.log')).filter(
     ({ msg, runId: of }) => msg === 'turn_started' && of === runId,
   );
 
-/** While the message's signal is held, so that only the hint can have begun its turn. */
+/** The signal of the message is held, so only the hint can have begun the turn. */
 async function sayBeforeSignal(chat: Conversation, text: string): Promise<string> {
   const ended = chat.named('turn_end').length;
   proxy.hold();
@@ -121,7 +121,7 @@ it('delivers a message to an awake or paused session before its workflow is sign
   await endSession(service, chat);
 });
 
-it('does not put a session to sleep in a turn that its workflow does not know', async () => {
+it('does not put a session to sleep in a turn unknown to its workflow', async () => {
   const chat = await openConversation(service);
   await chat.say(saying('One.'));
   proxy.hold();
@@ -142,7 +142,7 @@ it('does not put a session to sleep in a turn that its workflow does not know', 
   await endSession(service, chat);
 });
 
-it('leaves a session paused whose hint announces nothing', async () => {
+it('leaves a session paused if its hint announces nothing', async () => {
   const chat = await openConversation(service);
   await chat.say(saying('One.'));
   await untilPaused(chat);

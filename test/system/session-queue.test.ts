@@ -90,7 +90,7 @@ describe('messages that arrive while a session', patiently, () => {
   });
 });
 
-describe('messages that are taken back', patiently, () => {
+describe('messages that are withdrawn', patiently, () => {
   const takeBack = (chat: Conversation, messageId: string) =>
     service.call('DELETE', `${pathOf(chat)}/messages/${messageId}`);
   const idOf = ({ data }: { data: string }): string =>

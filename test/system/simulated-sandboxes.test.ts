@@ -1,5 +1,5 @@
-// The rehearsal of scale measures API, workers and servers. So the service must do with simulated
-// sandboxes what it does with real ones.
+// The rehearsal of scale measures the API, the workers and the servers. So the service must treat
+// simulated sandboxes like real ones.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSimulatedEngine } from '../../bench/rehearsal/start-engine.ts';

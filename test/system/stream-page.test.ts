@@ -56,7 +56,7 @@ it('describes every event of a chat, field by field', { timeout: 180_000 }, asyn
   for (const event of [...chat.events, ...late]) expectDescribed(event);
   const seen = new Set(chat.events.map(({ event }) => event));
   const unseen = streamEvents.filter((event) => !seen.has(event));
-  // No host is lost, and no message is taken back.
+  // No host is lost, and no message is withdrawn.
   expect(unseen.toSorted()).toEqual([
     ...['message_withdrawn', 'replay_truncated', 'state_rolled_back', 'stream'],
   ]);

@@ -36,9 +36,9 @@ export function dnsLookup(timeoutMs = 2_000): Lookup {
 }
 
 /**
- * For names from clients, for the same reason: the system resolves two names at a time, so a slow
- * name server would delay all others. The operator may add names to the hosts file. Only a name
- * without a dot is resolved by the system, because no client has a name server for it.
+ * For names from clients. The system resolves two names at a time, so a slow name server would
+ * delay all others. The operator may add names to the hosts file. The system resolves only names
+ * without a dot, because no client controls a name server for them.
  */
 export function clientLookup(): Lookup {
   const query = dnsLookup(5_000);

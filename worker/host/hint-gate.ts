@@ -1,12 +1,12 @@
 import type { SelfFence } from './self-fence.ts';
 
 /**
- * Decides whether this host acts on hints. It does not while it is fenced or while Temporal does
- * not answer: a turn could be neither interrupted nor stopped then.
+ * Decides whether this host acts on hints. It does not while it is fenced or Temporal does not
+ * answer, because a turn could be neither interrupted nor stopped then.
  */
 interface HintGate {
   isOpen(): boolean;
-  /** Before this, Temporal counts as unreachable. */
+  /** Until this call, Temporal counts as unreachable. */
   watchTemporal(isReachable: () => boolean): void;
 }
 

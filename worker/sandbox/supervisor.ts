@@ -186,7 +186,7 @@ async function findOrWait(
   return sandboxes.find(ref) ?? mutex.runExclusive(ref.runId, async () => sandboxes.find(ref));
 }
 
-/** First no hint begins a turn any more, then it is found out whether the session has work. */
+/** Refuses hints before it checks for work, so that no turn begins after the check. */
 async function stopIfIdle(
   state: SupervisorState,
   ref: SandboxRef,
@@ -201,7 +201,7 @@ async function stopIfIdle(
 }
 
 /**
- * The sandbox to stop; null if it does not run. Waits for a start in progress: it either sees the
+ * Returns the sandbox to stop; null if none runs. Waits for a start in progress: it either sees the
  * recorded cause, or has a sandbox to stop. A start that waits for other starts sees the cause at
  * once.
  */

@@ -77,7 +77,7 @@ function createInterruptForwarder(
 }
 
 /**
- * After a turn, its interrupts have no effect any more. One that was not forwarded may be for the
+ * Forwarded interrupts have no effect after their turn. One that was not forwarded may be for the
  * next message, whose turn the host begins as soon as this one has ended.
  */
 export function dropForwardedInterrupts({ inbox }: SessionContext): void {

@@ -17,8 +17,8 @@ export interface Inbox {
   /** The current turn must end, whichever message it is for. */
   interruptCurrentTurn: boolean;
   /**
-   * Messages whose turns must end, with the number of the sandbox that the interrupt was last
-   * forwarded to; 0 if to none. Forwarded ones are removed when a turn has finished.
+   * Messages whose turns must end. The value is the number of the sandbox that the interrupt was
+   * last forwarded to, or 0. Forwarded interrupts are removed when a turn has finished.
    */
   interruptedMessages: Map<string, number>;
   sleepRequested: boolean;
@@ -30,7 +30,7 @@ export interface Inbox {
   stopRequest: StopRequest | null;
 }
 
-/** Of a signal that was sent by hand. The turn of no such message ends, so the host looks. */
+/** For a signal sent by hand. No turn has this ID, so the host looks for messages. */
 const unknownMessageId = '';
 
 export function createInbox(hasPendingMessages: boolean, graceMs: number): Inbox {

@@ -115,8 +115,8 @@ export async function stopSandbox(
 }
 
 /**
- * The same, unless the host has begun a turn that this workflow has not been signalled yet. Then
- * it returns false.
+ * Like `stopSandbox`, but returns false if the host has begun a turn whose signal this workflow has
+ * not received yet.
  */
 export async function stopIdleSandbox(
   context: SessionContext,

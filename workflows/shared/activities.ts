@@ -38,8 +38,8 @@ export type StartOutcome = 'started' | 'cancelled' | 'superseded';
 
 export interface TurnInput extends SandboxRef {
   /**
-   * The messages that the workflow was signalled since the last turn. If the turns of all of them
-   * have ended, the host need not look for messages. Without any, it looks.
+   * The messages that the workflow was signalled since the last turn. If all their turns have
+   * ended, the host need not look for messages. Without IDs, it looks.
    */
   messageIds?: string[];
 }
@@ -128,7 +128,7 @@ export interface HostActivities {
   followRun(ref: SandboxRef): Promise<RunEnd>;
   /**
    * Interrupts the agent, then ends the sandbox. Has no effect without a running sandbox. With
-   * `ifIdle`, a sandbox whose session has work continues: `busy`.
+   * `ifIdle`, a sandbox whose session has work continues, and the outcome is `busy`.
    */
   stopSandbox(
     input: SandboxRef & { graceMs: number; ifIdle?: true },

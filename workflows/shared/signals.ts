@@ -21,7 +21,7 @@ export interface HostLostPayload {
  */
 export const stopSignal = defineSignal<[StopSignalPayload?]>('stop');
 
-/** A message was stored in Postgres. Sent by hand, it may lack the id. */
+/** A message was stored in Postgres. A signal sent by hand may lack the ID. */
 export const messageSignal = defineSignal<[{ messageId: string }?]>('message');
 export const interruptSignal = defineSignal<[InterruptPayload?]>('interrupt');
 export const hostLostSignal = defineSignal<[HostLostPayload]>('hostLost');

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { invalid } from '../../errors.ts';
 
-/** Records that change what a file is. The others describe owners, times and the like. */
+/** Records that change what a file is. All others describe owners, times and so on. */
 const rejectedKeys = /^(linkpath|size|hdrcharset|GNU\.sparse\..*)$/;
 
 /** The path in the records `<length> <key>=<value>\n`; null if they have none. */

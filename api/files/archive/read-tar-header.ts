@@ -58,20 +58,20 @@ interface Field {
   to: number;
 }
 
-/** An octal number that ends with a blank or NUL; null for others, such as binary ones. */
+/** An octal number that ends with a blank or NUL; null for other forms, such as binary. */
 function numberIn(block: Buffer, { from, to }: Field): number | null {
   const [, digits] = /^ *([0-7]+)[ \0]*$/.exec(block.toString('latin1', from, to)) ?? [];
   return digits === undefined ? null : Number.parseInt(digits, 8);
 }
 
-/** The sum of all bytes, with blanks for the sum itself. */
+/** The sum of all bytes. The field of the sum counts as blanks. */
 function sumOf(block: Buffer): number {
   let sum = 8 * 0x20;
   for (const [index, byte] of block.entries()) if (index < 148 || index >= 156) sum += byte;
   return sum;
 }
 
-/** Text that ends with NUL, or with the field. */
+/** Text up to a NUL or the end of the field. */
 function textIn(block: Buffer, { from, to }: Field, label: string): string {
   const field = block.subarray(from, to);
   const end = field.indexOf(0);

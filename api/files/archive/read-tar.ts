@@ -1,6 +1,6 @@
-// Reads an archive of a client. It has regular files and folders in the formats of POSIX (ustar,
-// pax) and GNU tar. Everything else is rejected, and nothing is ignored that another program might
-// read as a different file.
+// Reads a client's archive of regular files and folders, in the formats of POSIX (ustar, pax) and
+// GNU tar. Everything else is rejected. Nothing is ignored that another program might read as a
+// different file.
 
 import { isUtf8 } from 'node:buffer';
 import { checkInputPath } from '../../../core/files/file-path.ts';
@@ -12,7 +12,7 @@ import { readTarHeader, type TarHeader } from './read-tar-header.ts';
 
 const blockBytes = 512;
 
-/** The files of an archive. Folders are only checked: a sandbox gets those that its files need. */
+/** The files of an archive. Folders are only checked: writing the files creates their folders. */
 export function readTar(archive: Buffer): DecodedFile[] {
   const files: DecodedFile[] = [];
   const folders = new Set<string>();
@@ -34,7 +34,7 @@ export function readTar(archive: Buffer): DecodedFile[] {
     if (isExtension(header)) {
       recordBytes += header.size;
       if (recordBytes > limits.http.archiveRecordsMaxBytes) throw tooManyRecords();
-      if (longPath !== null) throw invalid(`${label}: must follow the file that it names`);
+      if (longPath !== null) throw invalid(`${label}: must be the file that the last entry names`);
       longPath = readExtension(header, content, label);
       continue;
     }
@@ -74,7 +74,7 @@ const tooManyRecords = () => {
   return invalid(`body: long paths and pax records must be at most ${max} bytes in total`);
 };
 
-/** An entry that describes the next one, or all. */
+/** An entry that describes the next entry, or all entries. */
 const isExtension = ({ type }: TarHeader): boolean =>
   type === 'records' || type === 'all records' || type === 'long path';
 
@@ -83,7 +83,7 @@ function readExtension({ type }: TarHeader, content: Buffer, label: string): str
   if (type === 'records') return pathOfRecords(content, label);
   if (type === 'long path') return textOf(content, label).replace(/\0$/, '');
   const path = pathOfRecords(content, label);
-  if (path !== null) throw invalid(`${label}: must not name all files`);
+  if (path !== null) throw invalid(`${label}: must not set one path for all files`);
   return null;
 }
 

@@ -36,7 +36,7 @@ const wrongType = () =>
 
 export const archiveBody = z.custom<Buffer>().meta({ type: 'string', format: 'binary' });
 
-/** Of a route that receives archives. */
+/** The options of a route that receives archives. */
 export const archiveOptions = (
   { isCompressed }: ArchiveFormat,
   access: ReturnType<typeof forKeys>,
@@ -62,7 +62,7 @@ export async function readArchive(
 /** Stops as soon as the archive is too large, so a small body cannot fill the memory. */
 async function unzip(compressed: Buffer): Promise<Buffer> {
   const maxBytes = limits.http.archiveMaxBytes;
-  // Its memory is committed as bytes arrive.
+  // The system commits this memory as bytes arrive.
   const archive = Buffer.allocUnsafeSlow(maxBytes);
   const gunzip = createGunzip();
   let size = 0;

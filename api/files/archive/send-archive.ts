@@ -20,7 +20,7 @@ interface Archive {
   format: ArchiveFormat;
   entries: FileEntry[];
   etag: string;
-  /** Of the file to save, without its ending. */
+  /** The name of the file to save, without its extension. */
   name: string;
 }
 
@@ -41,7 +41,7 @@ export function sendArchive(
   return reply.send(archiveOf(blobs, format, entries));
 }
 
-/** An estimate of an entry in memory: typical paths are far shorter. */
+/** A generous estimate of an entry in memory: typical paths are far shorter. */
 const entryBytes = 512;
 
 /** Fast compression: most time is spent in a few threads that all requests share. */

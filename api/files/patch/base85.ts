@@ -2,7 +2,7 @@ const alphabet = Buffer.from(
   '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~',
 );
 
-/** A line has at most so many bytes. */
+/** The maximum number of bytes in a line. */
 export const base85LineBytes = 52;
 
 /** Git's lines of binary data. Each begins with a letter for the number of its bytes. */

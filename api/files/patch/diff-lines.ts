@@ -6,7 +6,7 @@ export interface LineChange {
   newEnd: number;
 }
 
-/** Beyond it, everything between the first and the last difference is one change. */
+/** With more edits, everything between the first and the last difference is one change. */
 const editsMax = 500;
 
 /**
@@ -64,10 +64,10 @@ interface Edit {
   isAdded: boolean;
 }
 
-/** How far `before` is read on each diagonal (`x - y`) after some number of edits. */
+/** The position in `before` on each diagonal (`x - y`) after a number of edits. */
 type Furthest = Map<number, number>;
 
-/** Null if it has too many edits. */
+/** Null if too many edits are needed. */
 function shortestPath(before: number[], after: number[]): Edit[] | null {
   const rounds: Furthest[] = [];
   let furthest: Furthest = new Map([[1, 0]]);
@@ -95,7 +95,7 @@ function shortestPath(before: number[], after: number[]): Edit[] | null {
 
 const at = (furthest: Furthest, diagonal: number): number => furthest.get(diagonal) ?? -1;
 
-/** Whether the best way to a diagonal is to add a line rather than to remove one. */
+/** Whether the best path to a diagonal adds a line rather than removes one. */
 const isByAdding = (furthest: Furthest, diagonal: number, edits: number): boolean =>
   diagonal === -edits ||
   (diagonal !== edits && at(furthest, diagonal - 1) < at(furthest, diagonal + 1));

@@ -1,5 +1,5 @@
-// A patch in the format of git. `git apply` finds out whether a file is the one that the patch was
-// made for, by the IDs in the `index` lines.
+// A patch in git's format. From the IDs in the `index` lines, `git apply` recognizes whether a file
+// is the one that the patch was made for.
 
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -88,7 +88,7 @@ function textHunk({ path, before, after }: FileChange, texts: Texts): string {
   return `--- ${names[0]}\n+++ ${names[1]}\n${hunks}`;
 }
 
-/** The whole new content. Nothing that could restore the old one, so the patch is half as large. */
+/** The whole new content. The old one is left out, which halves the size of the patch. */
 async function* binaryHunk(blobs: Blobs, after: FileVersion | null): AsyncGenerator<Buffer> {
   yield Buffer.from(`GIT binary patch\nliteral ${after?.size ?? 0}\n`);
   const content = after === null ? Readable.from([]) : Readable.from(blobs.read(after.sha256));

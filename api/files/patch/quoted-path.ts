@@ -11,8 +11,8 @@ const octalEscapes = (character: string): string =>
   [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 
 /**
- * Whether `git apply` accepts the path. It rejects a patch with names that are git's own, also in
- * the forms in which other systems read them.
+ * Whether `git apply` accepts the path. It rejects git's own names, also in the forms that other
+ * systems take for them.
  */
 export const isAcceptedByGit = (path: string): boolean =>
   !path.split('/').some((segment) => /^(\.git|git~1)[ .]*($|[:\\])/i.test(segment));

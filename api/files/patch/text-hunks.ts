@@ -11,12 +11,12 @@ export function textHunks(before: string, after: string): string {
     .join('');
 }
 
-/** With their line ends. Only the last line may have none. */
+/** The lines with their line ends. Only the last line may have none. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Changes that share lines of context. */
+/** Groups of changes that share lines of context. */
 function groupsOf(changes: LineChange[]): LineChange[][] {
   const groups: LineChange[][] = [];
   for (const change of changes) {

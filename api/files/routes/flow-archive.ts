@@ -37,7 +37,7 @@ export function downloadFlowArchive(app: App, deps: ApiDeps): void {
 
 const uploadSchema = ({ name, description, mediaType }: ArchiveFormat) => ({
   operationId: `uploadFlow${name}`,
-  summary: `Replace all files of a flow by those of a ${description}`,
+  summary: `Replace all files of a flow with those of a ${description}`,
   consumes: [mediaType],
   params: flowParams,
   querystring: noQuery,

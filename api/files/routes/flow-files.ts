@@ -27,7 +27,7 @@ export function flowFiles(app: App, deps: ApiDeps): void {
 
 const listSchema = {
   operationId: 'listFlowFiles',
-  summary: 'List the files with which new runs of a flow start, by path',
+  summary: 'List the files of a flow by path; new runs start with them',
   params: flowParams,
   querystring: filesQuery.omit({ scope: true }),
   response: {
@@ -61,7 +61,7 @@ function addList(app: App, deps: ApiDeps): void {
 
 const replaceSchema = {
   operationId: 'replaceFlowFiles',
-  summary: 'Replace all files of a flow; active runs keep those with which they started',
+  summary: 'Replace all files of a flow; active runs keep theirs',
   params: flowParams,
   querystring: noQuery,
   headers: changeHeaders,
@@ -84,7 +84,7 @@ function addReplacement(app: App, deps: ApiDeps): void {
 
 const deleteSchema = {
   operationId: 'deleteFlowFiles',
-  summary: 'Delete all files of a flow; active runs keep those with which they started',
+  summary: 'Delete all files of a flow; active runs keep theirs',
   params: flowParams,
   querystring: noQuery,
   headers: changeHeaders,

@@ -24,7 +24,7 @@ const patch = z.custom<Readable>().meta({ type: 'string', contentMediaType: medi
 
 const schema = {
   operationId: 'listChanges',
-  summary: 'Compare the files of a run with those that it was given',
+  summary: 'Compare the files of a run with its original files',
   params: runParams,
   querystring: changesQuery,
   response: {
@@ -46,7 +46,7 @@ export function listChanges(app: App, deps: ApiDeps): void {
     const { format, prefix, limit, cursor } = request.query;
     if (format === 'patch') {
       if (limit !== undefined || cursor !== undefined) {
-        throw invalid('query: a patch has all changes. It has no limit and no cursor.');
+        throw invalid('query: a patch has all changes. Omit limit and cursor.');
       }
       return sendPatch(deps, { request, reply, run, prefix });
     }

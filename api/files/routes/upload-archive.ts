@@ -25,7 +25,7 @@ const schemaOf = ({ name, description, mediaType }: ArchiveFormat) => ({
   },
 });
 
-/** `scope` receives archives. Like a request with the same files as JSON, with the same limits. */
+/** `scope` receives archives. The effect and limits are those of the same files as JSON. */
 export function uploadArchive(scope: App, deps: ApiDeps): void {
   for (const format of archiveFormats) {
     const options = { schema: schemaOf(format), ...archiveOptions(format, forKeys('run', 'chat')) };

@@ -13,7 +13,7 @@ import { sessionParams } from '../session-schema.ts';
 
 const schema = {
   operationId: 'listMessages',
-  summary: 'Messages of a session that wait or are in progress, in their order',
+  summary: 'Queued messages of a session and the one in progress, in order',
   params: sessionParams,
   querystring: pageByIdQuery,
   response: {
@@ -25,7 +25,7 @@ const schema = {
 const maxBytes = limits.page.runsMaxBytes;
 const config = { ...forKeys('read'), answerMaxBytes: maxBytes };
 
-/** At most the one in progress and as many as a queue has. */
+/** Lists at most the message in progress and a full queue. */
 export function listMessages(app: App, deps: ApiDeps): void {
   const path = '/api/v1/flows/:flowId/sessions/:sessionId/messages';
   app.get(path, { config, schema }, async (request, reply) => {

@@ -9,9 +9,9 @@ import { messageParams, withdrawnMessage } from '../message-schema.ts';
 
 const schema = {
   operationId: 'withdrawMessage',
-  summary: 'Take back a queued message',
+  summary: 'Withdraw a queued message',
   description:
-    'The message has no turn, and its text is deleted. Requests that wait for its turn are answered with the error `withdrawn`. A message that an agent may have received cannot be taken back: the response is 409 `MESSAGE_NOT_QUEUED`.',
+    'The message gets no turn, and its text is deleted. Requests that wait for its turn get the error `withdrawn`. A message that an agent may have received cannot be withdrawn: the response is 409 `MESSAGE_NOT_QUEUED`.',
   params: messageParams,
   querystring: noQuery,
   response: {

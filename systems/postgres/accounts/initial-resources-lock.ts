@@ -3,12 +3,12 @@ import type { Db } from '../client/pool.ts';
 
 const defaultWaitMs = 120_000;
 
-/** The timeout of a single query, which the types of pg lack. */
+/** The types of pg lack the timeout of a single query. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
 
 /**
- * Waits longer than other statements: another process may wait for its locks meanwhile. Held until
- * the connection closes, so the pool must have only one.
+ * Waits longer than other statements, because another process may have to wait for locks. Held
+ * until the connection closes, so the pool must have only one.
  */
 export async function lockInitialResources(db: Db, waitMs = defaultWaitMs): Promise<void> {
   const query: QueryWithTimeout = {
@@ -26,4 +26,4 @@ const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '55P03';
 
 const waitedInVain =
-  'Another process creates the resources of INIT_PROJECT and does not end: end it, then repeat.';
+  'Another process is still creating the resources of INIT_PROJECT. End it, then retry.';

@@ -29,7 +29,7 @@ export interface NewKey {
   createdBy: string;
   rateLimitRpm?: number;
   expiresAt?: Date;
-  /** By default the key may do everything that the interface gives a key. */
+  /** By default the key is not limited. */
   scopes?: readonly string[];
   /** The key to store, in the format of a generated one. Throws if it exists. */
   key?: string;

@@ -7,7 +7,7 @@ const secretBytes = 32;
 /** The secrets that sign a project's webhooks. */
 export interface WebhookSecrets {
   secret: string;
-  /** The one that replaces it, while it is rotated. */
+  /** During a rotation, the secret that will replace it. */
   nextSecret: string | null;
 }
 
@@ -29,8 +29,8 @@ export async function ensureWebhookSecrets(
 }
 
 /**
- * Begins a rotation: from the next attempt on, a second secret signs beside the current one. A
- * second call returns the same secret.
+ * Begins a rotation: later attempts are signed with the current secret and a second one. A second
+ * call returns the same secret.
  */
 export async function prepareNextWebhookSecret(
   db: Db,

@@ -111,8 +111,8 @@ export function createAdmission(
     /** Assigns the free slots of all hosts to waiting runs and sessions, see assign_waiting.sql. */
     assignWaiting: () => assignWaiting(pool, hostStaleMs),
     /**
-     * Runs and sessions that have a slot and have not asked for it since, and sessions that wait
-     * for one although their messages were withdrawn.
+     * Runs and sessions that have not claimed their assigned slot, and sessions that wait for one
+     * although their messages were withdrawn.
      */
     findUnclaimed: () => findUnclaimed(pool),
     /** The idle sessions to evict for runs that wait because every host is full. */

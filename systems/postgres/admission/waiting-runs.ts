@@ -3,11 +3,11 @@
 
 import type { Pool } from '../client/pool.ts';
 
-/** A run or session that has got the slot that it waited for, or no longer waits for one. */
+/** A run or session that has got its slot, or that need not wait any more. */
 export interface AssignedRun {
   runId: string;
   workflowId: string;
-  /** Null: the messages of the session were withdrawn, so that its next claim ends the wait. */
+  /** Null: the messages of the session were withdrawn, so its next claim ends the wait. */
   hostId: string | null;
   /** The API request that started the run. */
   requestId: string | null;

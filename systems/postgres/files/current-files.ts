@@ -1,6 +1,6 @@
 /**
  * The files of run `$1` as they were last stored, or its initial files if nothing was stored yet.
- * Includes the files that wait for the next turn. None after retention has removed them.
+ * Includes the files that wait for the next turn. Empty after retention has removed them.
  */
 export const currentFiles = `
   select path, sha256, size, mode, scope, modified_at from run_files f

@@ -30,7 +30,7 @@ export function createFileStore(pool: Pool) {
       replaceSnapshot(pool, of, { snapshot, record }),
     /** Ordered by path, byte by byte. */
     list: (runId: string, query: FileQuery) => listFiles(pool, runId, query),
-    /** How they differ from the files that the run was given, ordered like the list. */
+    /** Their differences from the original files, ordered like the list. */
     listChanges: (runId: string, query: ChangeQuery) => listChanges(pool, runId, query),
     find: (runId: string, path: string) => findFile(pool, runId, path),
     /** The content before the agent has changed anything. */

@@ -20,7 +20,7 @@ export interface FlowFileQuery {
 }
 
 interface FlowFileSet {
-  /** Changes with the files of the flow; the same for all pages. */
+  /** Identifies all files of the flow; the same on all pages. */
   tag: string;
   files: FileEntry[];
 }
@@ -34,7 +34,7 @@ export async function listFlowFiles(
   flowId: string,
   { prefix = '', limit, after = '' }: FlowFileQuery,
 ): Promise<FlowFileSet> {
-  // Without a file there is one row with the tag.
+  // If no file matches, one row has the tag alone.
   const { rows } = await db.query<{ tag: string } & (FileEntry | { path: null })>(
     `select t.tag, f.* from flow_files_tag($1) t(tag) left join (
        select ${columns} from flow_files
@@ -61,21 +61,21 @@ export async function findFlowFile(
   return rows[0] ?? null;
 }
 
-/** The tags of which the set must have one before a change; null: any. */
+/** Before a change, the set must have one of these tags; null: any. */
 export type RequiredTags = string[] | null;
 
 type FlowFilesChange =
   | { outcome: 'changed'; tag: string }
   /** The set has another tag. */
   | { outcome: 'mismatch' }
-  /** There is no such file. */
+  /** The file does not exist. */
   | { outcome: 'missing' };
 
 type FlowFilesReplacement =
   | ({ outcome: 'changed' } & FlowFileSet)
   | Exclude<FlowFilesChange, { outcome: 'changed' }>;
 
-/** Afterwards the flow has exactly these files. Call in a transaction. */
+/** Replaces all files of the flow with these. Call in a transaction. */
 export async function replaceFlowFiles(
   db: Db,
   flowId: string,
@@ -110,7 +110,7 @@ export function deleteFlowFile(
 
 type Totals = Pick<FlowUpdate, 'bytes' | 'count'>;
 
-/** The tag is compared after the flow is locked: of two changes of one set, one gets `mismatch`. */
+/** Compares the tag after locking the flow, so one of two concurrent changes gets `mismatch`. */
 async function changeSet(
   db: Db,
   { flowId, tags }: { flowId: string; tags: RequiredTags },

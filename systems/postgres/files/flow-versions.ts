@@ -8,7 +8,7 @@ import type { Db } from '../client/pool.ts';
 export interface FlowUpdate {
   /** The files that the flow lacks or has with other content. */
   changed: InputFile[];
-  /** The paths of files that the flow has no longer. */
+  /** The paths of files that the flow no longer has. */
   removed: string[];
   version: number;
   bytes: number;
@@ -21,7 +21,7 @@ interface FlowFilesState {
   count: number;
 }
 
-/** Locks the flow's row, so that each of several concurrent changes sees the one before. */
+/** Locks the row of the flow, so that each concurrent change sees the one before. */
 export async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
   const { rows } = await db.query<FlowFilesState>(
     `select files_version as version, storage_bytes as bytes, file_count as count

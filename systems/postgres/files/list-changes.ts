@@ -26,8 +26,8 @@ const version = (table: string) => `
 const executable = (table: string) => `(${table}.mode & 64) <> 0`;
 
 /**
- * How the current files of a run differ from those that it was given, ordered by path. Empty after
- * retention has removed the files.
+ * The differences between the current files of a run and its original files, ordered by path. Empty
+ * after retention has removed the files.
  */
 export async function listChanges(
   db: Db,

@@ -116,9 +116,9 @@ async function putLarge(
 
 /**
  * On one connection, whose statements may take as long as the default of `SNAPSHOT_TIMEOUT_MS`: the
- * removal of the same blob, which `publishStaged` waits for, may take long. The statements are no
- * transaction, so the timeouts are those of the connection, and are reset. A connection that fails
- * is closed, and its staged chunks are deleted with it.
+ * removal of the same blob, which `publishStaged` waits for, may take long. The statements are not
+ * a transaction, so the connection's timeouts are changed and reset. A connection that fails is
+ * closed, and its staged chunks are deleted with it.
  */
 async function withStaging(pool: Pool, work: (db: Db) => Promise<void>): Promise<void> {
   const client = await pool.connect();

@@ -4,7 +4,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { packFrames, unpackFrames } from './packed-frames.ts';
 
-/** The frames would not be the same after packing, so the log stays as it is. */
+/** Packing would change the frames, so the log stays as it is. */
 export class UnpackableError extends Error {
   override name = 'UnpackableError';
 }
@@ -28,7 +28,7 @@ export async function packLog(
   }
 }
 
-/** Frames are deleted in the transaction that stores their packed form, and after its check. */
+/** One transaction checks the packed form, stores it and deletes the frames. */
 async function packNext(db: Db, runId: string): Promise<'locked' | 'packed' | 'more'> {
   const lock = `
     select from run_logs where run_id = $1 and unpacked_since is not null
@@ -46,7 +46,7 @@ async function packNext(db: Db, runId: string): Promise<'locked' | 'packed' | 'm
   return 'packed';
 }
 
-/** `remaining` is larger than the number of these frames if others follow. */
+/** `remaining` exceeds the number of these frames if others follow. */
 const nextFrames = `
   select seq, at, event, channel, data, remaining from (
     select *, count(*) over () as remaining, row_number() over (order by seq) as n,

@@ -1,4 +1,4 @@
-// The form in which the frames of ended runs are stored: several frames as JSON, a list for each
+// The form in which frames of ended runs are stored: several frames as JSON, with one list for each
 // field, compressed together.
 
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ interface Columns {
   data: string[];
 }
 
-/** Higher levels take ten times as long for a few percent. */
+/** Higher levels take ten times as long and save a few percent. */
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 9 } };
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);

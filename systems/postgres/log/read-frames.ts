@@ -18,8 +18,8 @@ export interface FrameQuery {
 }
 
 /**
- * The packed frames of a run come before those that are not packed. Each statement reads both, so
- * that a log may be packed meanwhile.
+ * The packed frames of a run come before all others. Each statement reads both forms, so a log can
+ * be packed between two statements.
  */
 export async function readFrames(db: Db, runId: string, query: FrameQuery): Promise<StoredFrame[]> {
   const { limit, maxBytes = Number.MAX_SAFE_INTEGER } = query;
@@ -49,12 +49,12 @@ interface Part {
 }
 
 interface Row extends StoredFrame {
-  /** Null for a frame. */
+  /** Null for a frame that is not packed. */
   packed: Buffer | null;
   last_seq: number;
 }
 
-/** The frames that are not packed, and those of one row that has packed ones. */
+/** The frames that are not packed, and the frames of one packed row. */
 async function readPart(db: Db, runId: string, query: FrameQuery): Promise<Part> {
   const { afterSeq = 0, beforeSeq = Number.MAX_SAFE_INTEGER, channel, order } = query;
   const { rows } = await db.query<Row>(order === 'asc' ? ascending : descending, [

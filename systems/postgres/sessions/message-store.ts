@@ -48,7 +48,7 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     position: (messageId: string) => countBefore(pool, messageId),
     /** The queue of a session, with the message in progress. */
     listUnfinished: (runId: string, query: UnfinishedQuery) => listUnfinished(pool, runId, query),
-    /** Takes back a message that no agent can have received. */
+    /** Withdraws a message that no agent can have received. */
     withdraw: (runId: string, messageId: string) => withdrawMessage(pool, runId, messageId),
     /**
      * A page of sessions with messages that their workflow was not notified of, each with its

@@ -1,11 +1,11 @@
-// The messages of a session that wait for an agent or are in progress.
+// The queued messages of a session and the one in progress.
 
 import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface UnfinishedMessage {
   messageId: string;
-  /** How many messages come before it, including the one in progress. */
+  /** The number of messages before it, including the one in progress. */
   position: number;
   /** An agent may have received it. */
   isDelivered: boolean;
@@ -17,7 +17,7 @@ export interface UnfinishedQuery {
   limit: number;
   /** A page ends with the message whose text reaches this size. */
   maxBytes: number;
-  /** A page's `next`. */
+  /** The `next` of the previous page. */
   after?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ interface UnfinishedPage {
   next: string | null;
 }
 
-/** In their order. */
+/** In queue order. */
 export async function listUnfinished(
   db: Db,
   runId: string,
@@ -40,7 +40,7 @@ export async function listUnfinished(
   return { messages: page, next: lastBeforeNext?.messageId ?? null };
 }
 
-/** The messages before the page count in the positions, so they are left out afterwards. */
+/** Positions count the messages before the page, so these are removed afterwards. */
 const unfinished = `
   select * from (
     select m.id, m.position as nth, m.text, m.created_at, m.delivery_attempts,

@@ -1,4 +1,4 @@
-// What a run has changed in its files, compared with those that it was given.
+// The changes of a run to its original files.
 
 import { Readable } from 'node:stream';
 import { beforeEach, expect, test } from 'vitest';
@@ -73,7 +73,7 @@ index 0000..0000
 
 const withoutIds = (patch: string) => patch.replaceAll(/^index .*$/gm, 'index');
 
-test('lists added, modified and deleted files with their sizes, and nothing before', async () => {
+test('lists added, modified and deleted files with their sizes, and nothing before a change', async () => {
   expect((await call(changes)).json).toEqual({ data: [] });
   await store(edited);
   expect((await call(changes)).json).toEqual({ data: editedChanges });
@@ -87,7 +87,7 @@ test('lists added, modified and deleted files with their sizes, and nothing befo
   });
 });
 
-test('compares with the files that the run was given, also after the flow has others', async () => {
+test('compares with the original files, even after the flow has others', async () => {
   await store(edited);
   const patch = (await call(`${changes}?format=patch`)).text;
   await fixture.database.pool.query(
@@ -100,7 +100,7 @@ test('compares with the files that the run was given, also after the flow has ot
   expect((await call(`${changes}?format=patch`)).text).toBe(patch);
 });
 
-test('compares with the files of the flow, and keeps those that were changed', async () => {
+test('compares with the files of the flow, and keeps the changed ones', async () => {
   const { json } = await trigger([]);
   ({ runId } = json.data);
   changes = `/api/v1/runs/${runId}/changes`;
@@ -128,7 +128,7 @@ test('compares with the files of the flow, and keeps those that were changed', a
   expect([retried.status, sizes]).toEqual([201, [5, 5, 5, 5]]);
 });
 
-test('takes a file that was sent to the run as given, and the executable bit as a change', async () => {
+test('takes a file that was sent to the run as original, and the executable bit as a change', async () => {
   await store(edited);
   const { flowId } = tenant;
   const content = Buffer.from(edited['a.txt']);
@@ -144,7 +144,7 @@ test('takes a file that was sent to the run as given, and the executable bit as 
   expect((await call(`${changes}?prefix=b`)).json).toEqual({ data: [] });
 });
 
-test('has pages, prefixes and one whole patch', async () => {
+test('lists by page and prefix, and returns one whole patch', async () => {
   await store(edited);
   const seen: unknown[] = [];
   for (let next: string | undefined = `${changes}?limit=1`; next !== undefined; ) {
@@ -164,14 +164,14 @@ test('has pages, prefixes and one whole patch', async () => {
   }
 });
 
-test('leaves names out of the patch that git would reject, and none out of the list', async () => {
+test('omits names that git would reject from the patch, but not from the list', async () => {
   await store({ 'a.txt': 'one\ntwo\n', 'b.txt': 'gone', same: 'same', '.git/HEAD': 'ref: x\n' });
   const { json } = await call(changes);
   expect(json.data).toMatchObject([{ path: '.git/HEAD', status: 'added' }]);
   expect(await call(`${changes}?format=patch`)).toMatchObject({ status: 200, text: '' });
 });
 
-test('is empty after retention, and refused to another project', async () => {
+test('is empty after retention, and rejects another project', async () => {
   await store(edited);
   const other = await fixture.tenant();
   expect((await caller(api, other.key)(changes)).status).toBe(403);

@@ -1,4 +1,4 @@
-// The files of a flow as one archive: downloaded, and replaced with If-Match.
+// The files of a flow as one archive: download, and replacement with If-Match.
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';

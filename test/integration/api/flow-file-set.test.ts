@@ -1,4 +1,4 @@
-// The files of a flow as a set: listed, read, replaced and deleted with If-Match.
+// The files of a flow as a set: list, read, replace and delete with If-Match.
 
 import { expect, test } from 'vitest';
 import { limits } from '../../../core/limits.ts';
@@ -50,7 +50,7 @@ test('lists the files of a flow with a tag, page by page, and reads them', async
   expect((await call(url('/b%2F..%2Fc'))).status).toBe(400);
 });
 
-test('replaces the whole set, for later runs and not for earlier ones', async () => {
+test('replaces the whole set, for later runs only', async () => {
   await trigger([utf8('a', 'one'), utf8('b', 'one'), utf8('c', 'one')]);
   const before = await trigger(undefined);
   const first = await list();
@@ -74,7 +74,7 @@ test('replaces the whole set, for later runs and not for earlier ones', async ()
   expect(tagOf(other)).not.toBe(tagOf(put));
 });
 
-test('deletes one file or all, for later runs and not for earlier ones', async () => {
+test('deletes one file or all, for later runs only', async () => {
   await trigger([utf8('a'), utf8('b/c'), utf8('d')]);
   const before = await trigger(undefined);
   const one = await change('DELETE', '/b/c');
@@ -82,7 +82,7 @@ test('deletes one file or all, for later runs and not for earlier ones', async (
   expect([paths(await list()), tagOf(await list())]).toEqual([['a', 'd'], tagOf(one)]);
   expect(await storage()).toMatchObject({ usedBytes: 2 });
   expect((await change('DELETE', '/b/c')).status).toBe(404);
-  // The folder has no file any more, so a file can have its name.
+  // The folder is empty now, so a file can have its name.
   expect((await trigger([utf8('b')])).status).toBe(201);
 
   const all = await change('DELETE', '');
@@ -141,7 +141,7 @@ test('of ten replacements of the same set, one is made and nine get 412', async 
   }
 });
 
-test('takes the files that a request may have, and rejects one more and those it may not', async () => {
+test('accepts as many files as a request may have, and rejects one more and invalid ones', async () => {
   const most = Array.from({ length: limits.file.perRequestMax }, (_, n) => utf8(`n/${n}`));
   expect((await replace(most)).status).toBe(200);
   const before = await list('?limit=200');
@@ -175,7 +175,7 @@ test('with a used-up storage quota, files can be deleted but not replaced', asyn
   expect((await replace([])).status).toBe(200);
 });
 
-test('is refused to the keys of other projects', async () => {
+test('rejects the keys of other projects', async () => {
   const other = await fixture.tenant();
   const refused = await caller(api, other.key)(url());
   expect([refused.status, refused.json.error.code]).toEqual([403, 'UNAUTHORIZED']);

@@ -81,7 +81,7 @@ describe('a key that is limited to one of two flows', () => {
     return { tenant, hidden, key, call: caller(api, key), trigger };
   }
 
-  test('lists only that flow and its runs, and is refused the others', async () => {
+  test('lists only that flow and its runs, and cannot reach the others', async () => {
     const { tenant, hidden, key, call, trigger } = await twoFlows();
     const shown = (await trigger(tenant.flowId, key)).json.data.runId;
     const other = (await trigger(hidden.flowId, tenant.key)).json.data.runId;
@@ -106,7 +106,7 @@ describe('a key that is limited to one of two flows', () => {
   });
 });
 
-test('a refused call takes a token of the key', async () => {
+test('a rejected call takes a token of the key', async () => {
   const { projectId } = await fixture.tenant();
   const named = { projectId, name: 'slow', createdBy: 'ana', rateLimitRpm: 1 };
   const { key } = await fixture.stores.keys.create({ ...named, scopes: ['chat'] });
@@ -120,7 +120,7 @@ describe('an operator', () => {
     return operator(`/api/projects/${projectId}/keys`, { body: { name: 'k', scopes } });
   };
 
-  test('creates keys with scopes, and by default without', async () => {
+  test('creates keys with scopes, or without by default', async () => {
     expect((await create()).json.data.scopes).toBeNull();
     const scopes = ['read', otherFlow];
     const created = await create(scopes);

@@ -1,4 +1,4 @@
-// The queue of a session can be read, and a message that no agent has received can be taken back.
+// The queue of a session can be read, and a message that no agent has received can be withdrawn.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -42,7 +42,7 @@ async function eventsOf(runId: string): Promise<unknown[]> {
   return rows.map(({ event, data }) => [event, JSON.parse(data).messageId ?? null]);
 }
 
-test('lists the messages that wait or are in progress, in their order', async () => {
+test('lists the queued messages and the one in progress, in order', async () => {
   const { sessionId, runId } = await open();
   const worker = sessionWorker(fixture, runId);
   expect(await queued(sessionId)).toEqual([]);
@@ -92,7 +92,7 @@ test('a page of the queue ends at its size, and the next one continues after it'
   expect((await call(`${queueOf(sessionId)}?cursor=x`)).status).toBe(400);
 });
 
-test('a queued message is taken back once, has no turn, and its text is deleted', async () => {
+test('a queued message is withdrawn once, gets no turn, and loses its text', async () => {
   const { sessionId, runId } = await open();
   const worker = sessionWorker(fixture, runId);
   const [one, two, three] = [await send(sessionId), await send(sessionId), await send(sessionId)];
@@ -128,7 +128,7 @@ test('a queued message is taken back once, has no turn, and its text is deleted'
   ]);
 });
 
-test('a message that an agent may have received, or that has ended, is not taken back', async () => {
+test('a message that an agent may have received, or that has ended, is not withdrawn', async () => {
   const { sessionId, runId } = await open();
   const worker = sessionWorker(fixture, runId);
   const delivered = await send(sessionId);
@@ -149,7 +149,7 @@ test('a message that an agent may have received, or that has ended, is not taken
   await refused(left);
 });
 
-test('an unknown message, or one of another session, is 404', async () => {
+test('an unknown message, or one of another session, gets 404', async () => {
   const [{ sessionId }, other] = [await open(), await open()];
   const messageId = await send(other.sessionId);
   for (const unknown of [messageId, randomUUID(), 'no-id']) {
@@ -179,7 +179,7 @@ test('a request that waits for the turn is answered, and a repeated one stores n
   expect(await sessionOf(sessionId)).toMatchObject({ queued: 0 });
 });
 
-test('a sleeping session releases the slot that its messages have claimed', async () => {
+test('a sleeping session releases the slot of its withdrawn messages', async () => {
   const { sessionId, runId } = await open();
   const [one, two] = [await send(sessionId), await send(sessionId)];
   await withdraw(sessionId, one);

@@ -1,5 +1,5 @@
-// Every route of the application, called as every kind of caller. What a caller may do is in
-// route-list.ts, so a new route without a line there makes these tests fail.
+// Every route of the application, called by every kind of caller. route-list.ts says what a caller
+// may do, so a new route without a line there makes these tests fail.
 
 import { expect, test } from 'vitest';
 import type { CallerKind } from '../../../api/auth/callers.ts';
@@ -22,7 +22,7 @@ test('every route with an API key declares the listed scopes', () => {
   }
 });
 
-test('every route declares its callers, and they are the listed ones', () => {
+test('every route declares the listed callers', () => {
   const declared = api.app.routeTable.flatMap((route) => {
     const { callers = [] } = route.config;
     return callers.length === 0

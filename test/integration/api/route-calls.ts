@@ -37,7 +37,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/v1/runs/:runId/interactions/:interactionId': { answers: { 'Which?': 'That.' } },
 };
 
-/** The routes that end or delete what the others need come last. */
+/** Routes that end or delete what other routes need come last. */
 export const endsLast = (routes: readonly RouteEntry[]): RouteEntry[] =>
   [...routes].sort((one, other) => ends(one) - ends(other));
 

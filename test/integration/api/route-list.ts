@@ -1,4 +1,4 @@
-/** The routes that accept an API key, by the scopes of which a key with scopes needs one. */
+/** The routes that accept an API key, by the scopes of which a limited key needs one. */
 export const scopesOfRoutes: Record<string, readonly string[]> = {
   'DELETE /api/v1/flows/:flowId/files': ['run'],
   'DELETE /api/v1/flows/:flowId/files/*': ['run'],

@@ -31,7 +31,7 @@ describe('keys', () => {
     expect(listed.out).not.toContain(out.trim());
   });
 
-  test('have scopes only if these are given', async () => {
+  test('have scopes only if some are passed', async () => {
     const create = ['key', 'create', '--project', 'shop', '--name', 'chat'];
     const flow = 'flow:5e2f1f0a-0000-4000-8000-000000000000';
     const scoped = await flowrun.json<KeyRecord>(...create, '--scope', 'chat', '--scope', flow);

@@ -92,12 +92,12 @@ test('two processes at once create each thing once', async () => {
   expect(await flowrun.json('flow', 'list', '--project', 'twins')).toHaveLength(1);
 });
 
-test('says that another process does not end', async () => {
+test('reports that another process is still creating them', async () => {
   const { pool } = fixture.database;
   const [other, waiting] = [await pool.connect(), await pool.connect()];
   await lockInitialResources(other);
   await expect(lockInitialResources(waiting, 10)).rejects.toThrow(
-    'Another process creates the resources of INIT_PROJECT and does not end',
+    'Another process is still creating the resources of INIT_PROJECT',
   );
   for (const client of [waiting, other]) client.release(true);
 });

@@ -82,7 +82,7 @@ it('wakes up for a message without a signal that arrived while it went to sleep'
   expect(run.calls.filter((name) => name === 'runTurn')).toHaveLength(2);
 });
 
-it('tells the host once of each message that it was signalled', async () => {
+it('passes each signalled message to the host once', async () => {
   const turns: (string[] | undefined)[] = [];
   const run = fakeRun({
     async runTurn({ messageIds }) {

@@ -194,7 +194,7 @@ describe('stopping a sandbox', () => {
     expect(await stopping).toEqual({ outcome });
   });
 
-  it('asks nothing otherwise', async () => {
+  it('does not check for work otherwise', async () => {
     const { host } = activitiesWith({ supervisor: { stop: async () => undefined } });
     const stopping = quietEnvironment().run(() => host.stopSandbox(stop));
     expect(await stopping).toEqual({ outcome: 'stopped' });

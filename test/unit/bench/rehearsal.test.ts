@@ -5,7 +5,7 @@ import { ofParts } from '../../../bench/rehearsal/parts.ts';
 import type { Totals } from '../../../bench/rehearsal/rehearsal-service.ts';
 import { reportOf } from '../../../bench/rehearsal/report.ts';
 
-/** After this time, with this use of everything. */
+/** Totals after this time, with the same use of everything. */
 const totals = (atMs: number, used: number): Totals => ({
   atMs,
   parts: ofParts(() => ({ cpuMs: used, memoryMib: 1 })),
@@ -14,7 +14,7 @@ const totals = (atMs: number, used: number): Totals => ({
 
 const halfMinute = { before: totals(1_000, 500), after: totals(31_000, 530) };
 
-test('the cost of a run leaves out what the service uses in the same time anyway', () => {
+test('the cost of a run leaves out the idle cost of the service', () => {
   const idle = minuteCostOf({ before: totals(0, 0), after: totals(30_000, 5) });
   expect(idle).toMatchObject({ cpuMs: { API: 10, Temporal: 10 }, statements: 10 });
   const run = costOf(halfMinute, 5, idle);
@@ -23,7 +23,7 @@ test('the cost of a run leaves out what the service uses in the same time anyway
   });
 });
 
-test('the report begins with the part that fills a core first', () => {
+test('the report begins with the part that saturates a core first', () => {
   const cost = costOf(halfMinute, 10);
   const cpuMs = { ...cost.cpuMs, Postgres: 8, workers: 12.5, Temporal: -1 };
   const costs = ['a run', 'a minute of a session'].map((title) => ({ ...cost, title, cpuMs }));

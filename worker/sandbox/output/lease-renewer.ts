@@ -2,8 +2,8 @@
 // sandboxes add no statements. Every lease has its own answer: a lost one releases its sandbox and
 // no other. A statement that fails loses no lease, because it says nothing about any of them.
 //
-// A lease whose log is being written is renewed alone. That waits on a connection of the pool of
-// the leases, so it is done for one lease at a time, and the others of the pool stay free.
+// A lease whose log is being written is renewed alone. The renewal occupies a connection of the
+// leases' pool while it waits, so only one runs at a time, and the other connections stay free.
 
 import type { Logger } from 'pino';
 import { limits } from '../../../core/limits.ts';

@@ -27,7 +27,7 @@ export type WritePendingFiles = (
 ) => Promise<UnwritableFile[]>;
 
 /**
- * Runs the session's next message to the end of its turn. Its files are written first. Calls
+ * Writes the input files of the session's next message, then runs its turn to the end. Calls
  * `onLook` before each look for messages. `sandbox_ended`: another sandbox continues the session,
  * or this one ended before the turn.
  */
@@ -91,7 +91,7 @@ async function runTurn(deps: SandboxDeps, turn: TurnDeps): Promise<SandboxTurn> 
 
 /**
  * A hint unpauses the sandbox only after Postgres has confirmed the message and the lease. For an
- * activity both happen at the same time.
+ * activity, both happen concurrently.
  */
 async function claimAndResume(
   deps: SandboxDeps,

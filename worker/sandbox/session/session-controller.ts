@@ -108,7 +108,7 @@ function createTurns(deps: SandboxDeps, parts: Parameters<typeof createRunTurn>[
   });
 }
 
-/** A message is delivered while its workflow is still being signalled. Returns how to stop that. */
+/** Delivers a message while its workflow is still being signalled. Returns how to stop this. */
 function followHints(
   { notifications }: SandboxDeps,
   { runId }: SandboxRef,
@@ -128,7 +128,7 @@ function createPauser(
 ): IdlePauser {
   const afterMs = deps.pauseAfterMs ?? limits.session.pauseAfterMs;
   // A background task starts another turn shortly after its end, and a paused agent could not. A
-  // fenced host pauses its sandboxes itself. It unpauses them later, so none may count as paused.
+  // fenced host pauses its sandboxes itself and unpauses them later, so none may count as paused.
   const mayPause = (since: number): boolean => {
     if (deps.isFenced() || session.turns.current() !== null || isBusy(turns.agentState()))
       return false;

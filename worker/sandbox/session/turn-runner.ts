@@ -1,7 +1,7 @@
 // The turns of one sandbox, one at a time. Two callers begin them: the activity of the workflow,
 // and a hint, which is the notification of a stored message. Both claim the oldest message with the
-// same statement, so it does not matter which one comes first, and a hint that is lost, late or
-// doubled changes nothing.
+// same statement, so their order does not matter, and a hint that is lost, late or duplicated
+// changes nothing.
 //
 // A turn looks for messages when it claims one, and again after its end. Its result cannot include
 // a message that was stored after the last look. So a caller that came later looks again. Only an
@@ -12,10 +12,10 @@ import type { SandboxTurn } from '../../../activities/sandbox.ts';
 export interface TurnRunner extends Omit<HintRefusal, 'isRefused'> {
   /**
    * Runs the next turn, or waits for the end of the current one. `messageIds`: the messages that
-   * the workflow was signalled since its last call, if it calls for no other reason.
+   * the workflow was signalled since its last call.
    */
   run(messageIds: readonly string[]): Promise<SandboxTurn>;
-  /** Runs the next turn, unless hints are refused. After the current turn, if there is one. */
+  /** Runs the next turn after the current one, if any. Has no effect if hints are refused. */
   hint(): void;
 }
 
@@ -23,27 +23,27 @@ interface HintRefusal {
   isRefused(): boolean;
   /** Refuses all further hints. */
   refuseHints(): void;
-  /** The same, unless the session has work. Then, or if that is unknown, it returns false. */
+  /** Refuses all further hints, unless the session may have work. Then it returns false. */
   refuseHintsIfIdle(): Promise<boolean>;
 }
 
 export type TurnStarter = 'activity' | 'hint';
 
 interface TurnRunnerDeps {
-  /** Calls `onLook` before each look for messages, the first time at once. */
+  /** Calls `onLook` before each look for messages, first when it is called. */
   runTurn(startedBy: TurnStarter, onLook: () => void): Promise<SandboxTurn>;
-  /** Whether the turn of the message has ended in this sandbox, as far as is known here. */
+  /** Whether the turn of the message is known to have ended in this sandbox. */
   hasEnded(messageId: string): boolean;
   hasWork(): Promise<boolean>;
   mayActOnHints(): boolean;
-  /** Without its answer the session counts as busy, or the activity repeats the turn. */
+  /** After a failure the session counts as busy, or the activity repeats the turn. */
   onFailure(error: unknown): void;
 }
 
 interface CurrentTurn {
   result: Promise<SandboxTurn>;
   looks: number;
-  /** After how many looks the last hint came; 0 without a hint. */
+  /** The number of looks before the last hint; 0 without a hint. */
   hintedAfterLooks: number;
 }
 
@@ -51,7 +51,7 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
   let current: CurrentTurn | null = null;
   /** The last look may have missed a message, or has found one. */
   let mayHaveMore = true;
-  /** A run may wait for the slot of the session since a turn whose end no activity has seen. */
+  /** A run may wait for the slot since a turn whose result no activity has returned. */
   let hasWaiting = false;
   const { isRefused, ...refusal } = createRefusal(deps, () => current !== null);
 
@@ -82,7 +82,7 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
     else current.hintedAfterLooks = current.looks;
   }
 
-  /** An eviction that a turn without an activity has made due is made up for. */
+  /** Reports a waiting run that a turn without an activity has found, so the session is evicted. */
   function report(ended: SandboxTurn): SandboxTurn {
     if (ended.outcome !== 'done') return ended;
     const reported = { ...ended, hasWaiting };
@@ -116,7 +116,7 @@ function createRefusal(
   isRunning: () => boolean,
 ): HintRefusal {
   let isClosed = false;
-  /** Calls that find out whether the session is idle. */
+  /** Checks in progress whether the session is idle. */
   let pendingAsks = 0;
   return {
     isRefused: () => isClosed || pendingAsks > 0,

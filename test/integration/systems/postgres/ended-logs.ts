@@ -1,11 +1,11 @@
-// Logs of runs: written as a worker does, and inserted as if their runs had ended two days ago.
+// Logs of runs: written like a worker does, or inserted as if the runs had ended two days ago.
 
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createFrameStore } from '../../../../systems/postgres/log/frame-store.ts';
 import type { Scenario } from '../../../support/database-records.ts';
 import { chat, output } from './use-frame-log.ts';
 
-/** A worker stores what its agent has printed meanwhile. */
+/** A worker stores what its agent has printed since the last time. */
 const framesOfBatch = 4;
 
 export async function writeLog(pool: Pool, runId: string, length: number): Promise<void> {

@@ -1,10 +1,10 @@
 import type { PoolClient } from 'pg';
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 
-/** Before a statement on this connection, the `nth` that has the text. */
+/** Called before each matching statement on this connection; `nth` counts them. */
 type Hook = (client: PoolClient, nth: number) => Promise<unknown>;
 
-/** A pool that calls a hook before each statement of a transaction that has a text. */
+/** A pool that calls a hook before each statement of a transaction that contains a text. */
 export function hookedPool(pool: Pool, text: RegExp, before: Hook): Pool {
   let seen = 0;
   const connect = async () => {
@@ -21,7 +21,7 @@ export function hookedPool(pool: Pool, text: RegExp, before: Hook): Pool {
   return { query: pool.query.bind(pool), connect } as unknown as Pool;
 }
 
-/** Its connection is lost just before a statement, the `nth` that has this text. */
+/** Loses its connection just before the `nth` statement that contains this text. */
 export const failingPool = (pool: Pool, text: RegExp, nth: number): Pool =>
   hookedPool(pool, text, async (client, seen) => {
     if (seen !== nth) return;

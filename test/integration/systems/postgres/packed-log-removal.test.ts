@@ -1,5 +1,5 @@
-// Removing logs must be much less work than writing them, so that retention is never behind. Work
-// is counted in blocks and calls, on which neither a clock nor the machine has an influence.
+// Removing logs must be much less work than writing them, so that retention never falls behind.
+// Work is counted in blocks and calls, which depend on neither the clock nor the machine.
 
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Packing changes how the log of an ended run is stored, and nothing that a reader sees.
+// Packing changes how the log of an ended run is stored, but nothing that a reader sees.
 
 import { beforeEach, expect, test } from 'vitest';
 import type { Frame } from '../../../../core/frames/frame.ts';
@@ -18,7 +18,7 @@ const { chunkFrames, chunkBytes } = packingLimits;
 /** No log of an earlier test is packed. */
 beforeEach(() => database.pool.query('update run_logs set unpacked_since = null'));
 
-/** The clock of the database has milliseconds, so a run may have ended at this very moment. */
+/** The clock of the database has milliseconds, so a run may have ended at this moment. */
 const now = -1_000;
 const retention = () => createRetentionStore(database.pool);
 const pack = (unpacked?: Unpurged) => retention().packLogs(now, unpacked);

@@ -1,5 +1,5 @@
-// A message is either withdrawn or delivered. Whichever statement is first, the other one waits for
-// it and sees what it has done.
+// A message is either withdrawn or delivered. The second statement waits for the first one and sees
+// its effect.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -41,7 +41,7 @@ async function sessionWithMessage(): Promise<Waiting> {
   return { run, messageId, lease: { runId, generation: slot.generation, token: lease.token } };
 }
 
-/** Runs a statement in a transaction, and what must wait for it before the commit. */
+/** Runs a statement in a transaction, and before the commit another one that must wait for it. */
 async function beforeCommit<T>(
   statement: [string, unknown[]],
   waits: () => Promise<T>,

@@ -30,7 +30,7 @@ const versionOf = (file: File | undefined): FileVersion | null =>
     ? null
     : { size: file.content.length, sha256: digestOf(file.content), mode: file.mode };
 
-/** Like the database compares two trees. */
+/** Compares two trees as the database does. */
 function changesOf(from: Tree, to: Tree): FileChange[] {
   return [...new Set([...from.keys(), ...to.keys()])]
     .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
@@ -104,7 +104,7 @@ async function expectApplied(from: Tree, to: Tree): Promise<string> {
   return patch.toString();
 }
 
-test('git makes the second of two trees from the first and its patch, byte for byte', async () => {
+test('applied by git, the patch turns the first tree into the second, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(trees, async ([from, to]) => void (await expectApplied(from, to))),
     { numRuns: 60 },
@@ -172,7 +172,7 @@ test('applies to texts with more differences than are compared line by line', as
   expect(patch.match(/^@@/gm)).toHaveLength(1);
 });
 
-test('git rejects a patch for other content, and for the names that are left out', async () => {
+test('git rejects a patch for other content, and for omitted names', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'patch-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const apply = (input: Buffer) => () =>

@@ -1,6 +1,6 @@
--- Copies the files of the flow that the agent of a run has changed or deleted to the input files of
--- the run: its changes can then be listed after the flow has other files. Returns whether there
--- were new ones. The planner cannot know how many files a run has, see replace_tree.
+-- Copies the flow's files that the agent of a run has changed or deleted to the input files of the
+-- run. So the run's changes can be listed after the flow has other files. Returns whether it copied
+-- any. The planner cannot know how many files a run has, see replace_tree.
 create or replace function copy_original_files(p_run_id uuid)
 returns boolean language plpgsql volatile set enable_nestloop = off as $$
 begin

@@ -1,5 +1,5 @@
 -- The digest of a snapshot of a run. It includes the run's input files, because files that were
--- added since may change the scope of others.
+-- added since then may change the scope of others.
 create or replace function tree_digest(p_run_id uuid, p_snapshot json)
 returns bytea language plpgsql stable as $$
 begin

@@ -15,7 +15,7 @@ const { database, scenario, fixture } = setupReconciler();
 const minuteMs = 60_000;
 const retentionTimes = { runMs: minuteMs, sessionFilesMs: minuteMs, webhookAttemptsMs: minuteMs };
 
-/** Takes the step at once, even if its job pauses. */
+/** Runs the step at once, even while its job pauses. */
 async function pack(): Promise<number | null> {
   await database.pool.query('update reconciler_jobs set free_at = db_clock()');
   const [, work] = createPackingStep({ ...fixture.deps, retentionTimes });

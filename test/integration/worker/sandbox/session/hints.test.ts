@@ -1,5 +1,5 @@
-// Hints at the moments at which they must not deliver a message, with real Postgres, engine and
-// agent. The database decides whose sandbox has the message; this process only asks.
+// Hints at moments when they must not deliver a message, with real Postgres, engine and agent. The
+// database alone decides whose sandbox gets the message.
 
 import { expect, test } from 'vitest';
 import { createDeferred } from '../../../../../lib/async/deferred.ts';
@@ -23,7 +23,7 @@ test('delivers a message, and the activity that comes later finds its turn ended
   expect(await logged('turn_end')).toHaveLength(2);
 });
 
-test('claims nothing while hints are not to be followed', async () => {
+test('claims nothing while hints are not followed', async () => {
   const { store, hint, runTurn, logged } = await startSession(database.pool, {
     mayActOnHints: () => false,
   });
@@ -63,7 +63,7 @@ test('delivers nothing once a cause of the end is recorded', async () => {
   expect(await logged('user_message')).toHaveLength(1);
 });
 
-test('begins a turn that sleep does not cut off, also under the next process', async () => {
+test('begins a turn that sleep does not interrupt, even under the next process', async () => {
   const { fixture, ref, process, store, hint, runTurn, logged } = await startSession(database.pool);
   const message = await store([{ waitForFile: '/workspace/go' }, { say: 'Two.' }]);
   expect(await hint()).toBe(1);

@@ -1,5 +1,5 @@
-// A session of a supervisor's process, whose hints and claims a test controls. Postgres, the engine
-// and the agent are real.
+// A session of a supervisor's process. Tests control its hints and claims. Postgres, the engine and
+// the agent are real.
 
 import { randomUUID } from 'node:crypto';
 import type { SandboxTurn } from '../../../../../activities/sandbox.ts';
@@ -26,7 +26,7 @@ interface HintedSession {
   store(steps: object[]): Promise<string>;
   /** Notifies the process. */
   notify(): void;
-  /** The same, and waits for the claims that it makes. Returns how many those are. */
+  /** Notifies the process, and waits for the resulting claims. Returns their number. */
   hint(): Promise<number>;
   runTurn(by?: Supervisor): Promise<SandboxTurn>;
   /** The messages that the log announces or whose turns have ended, in order. */

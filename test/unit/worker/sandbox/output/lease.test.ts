@@ -93,7 +93,7 @@ test('a lease whose log is being written is renewed alone, and not twice at a ti
   releaseAll();
 });
 
-test('leases whose logs are being written are renewed alone one after the other, also if one fails', async () => {
+test('leases of busy logs are renewed alone, one after another, even if one fails', async () => {
   const answers: { resolve(): void; reject(): void }[] = [];
   const answer = () =>
     new Promise<LeaseRenewal>((resolve, reject) =>

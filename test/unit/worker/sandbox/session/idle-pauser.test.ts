@@ -98,7 +98,7 @@ test('a sandbox is not paused if its lease was lost, or if it was resumed during
   expect(other.calls).toEqual(['unpause']);
 });
 
-/** A check of a lease that is still held, whose answer a test gives. */
+/** A check of a held lease, answered by the test. */
 function openLeaseCheck() {
   const asked = createDeferred<true>();
   const answer = createDeferred<true>();
@@ -109,7 +109,7 @@ function openLeaseCheck() {
   return { isHeld, asked: asked.promise, answer: () => answer.resolve(true) };
 }
 
-test('a sandbox that was idle twice during the check of the lease is paused for the second time', async () => {
+test('a sandbox that became idle again during the check of the lease is paused later', async () => {
   const { isHeld, asked, answer } = openLeaseCheck();
   const { pauser, calls } = pauserWith({ isHeld });
   pauser.markIdle();

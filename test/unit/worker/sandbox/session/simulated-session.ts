@@ -4,8 +4,8 @@ import {
 } from '../../../../../worker/sandbox/session/turn-runner.ts';
 
 /**
- * A session whose queries and turns proceed when a test says so. A query is answered with what was
- * stored at one moment between the question and the answer.
+ * A session whose queries and turns proceed when a test says so. A query returns what was stored at
+ * one moment between its start and its answer.
  */
 export function createSession({ mayActOnHints = (): boolean => true } = {}) {
   const stored: string[] = [];
@@ -55,7 +55,7 @@ export function createSession({ mayActOnHints = (): boolean => true } = {}) {
   });
   return {
     ...{ stored, ended, lookedBy, startedBy, failures, runner, steps },
-    /** The cause of the end is recorded. Turns that run continue to their end. */
+    /** Records the cause of the end. Turns in progress continue to their end. */
     recordCause: () => void (isStopped = true),
     isRunning: () => running !== null,
     async proceed(nth = 0): Promise<void> {
@@ -68,5 +68,5 @@ export function createSession({ mayActOnHints = (): boolean => true } = {}) {
   };
 }
 
-/** Everything that depends on no further step has happened. */
+/** Waits until everything that needs no further step has happened. */
 export const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,10 +1,10 @@
-// Hints and activities begin turns in many orders, while messages are stored, while the session is
+// Hints and activities begin turns in many orders while messages are stored, while the session is
 // asked whether it may sleep, and while it is stopped.
 
 import { describe, expect, test } from 'vitest';
 import { createSession, settled } from './simulated-session.ts';
 
-/** A sequence that looks random and is the same each time. */
+/** A pseudorandom sequence with a fixed seed. */
 function sequenceFrom(seed: number): (below: number) => number {
   let state = Math.imul(seed, 0x9e3779b1);
   return (below) => {
@@ -20,8 +20,8 @@ interface Schedule {
 }
 
 /**
- * Three messages are stored, hinted and signalled in a random order with the steps of the queries
- * and turns between. With signals, some hints are lost, the workflow runs an activity for a signal,
+ * Three messages are stored, hinted and signalled in a random order, mixed with the steps of
+ * queries and turns. With signals, some hints are lost, the workflow runs an activity for a signal,
  * and at a random moment it asks whether the session may sleep.
  */
 async function play(seed: number, { hasHints, hasSignals }: Schedule): Promise<void> {
@@ -30,7 +30,7 @@ async function play(seed: number, { hasHints, hasSignals }: Schedule): Promise<v
   const { runner, stored, ended, steps, startedBy } = session;
   const failures: unknown[] = [];
   const events: (() => void)[] = [];
-  /** What the workflow knows, and what it has not passed to an activity yet. */
+  /** All signalled messages; `signalled` has those that no activity has got yet. */
   const known: string[] = [];
   let signalled: string[] = [];
   let isPending = false;
@@ -126,7 +126,7 @@ async function playStop(seed: number): Promise<void> {
   for (const { status } of await Promise.allSettled(activities)) expect(status).toBe('fulfilled');
 }
 
-/** Names the seed of an order that fails. */
+/** Reports the seed of an order that fails. */
 async function playAll(playOne: (seed: number) => Promise<void>): Promise<void> {
   for (let seed = 1; seed <= 400; seed += 1) {
     await playOne(seed).catch((cause: unknown) => {
@@ -144,7 +144,7 @@ describe('in many random orders', () => {
     await playAll((seed) => play(seed, schedule));
   });
 
-  test('a stop lets no message run twice, and no hint is followed after it', async () => {
+  test('a stop runs no message twice, and no hint is followed afterwards', async () => {
     await playAll(playStop);
   });
 });

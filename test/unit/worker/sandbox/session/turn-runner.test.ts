@@ -46,7 +46,7 @@ describe('a turn that a hint has begun', () => {
     expect(session.ended).toEqual(['a', 'b']);
   });
 
-  test('leaves nothing to look for to the activity of its message, but to any other', async () => {
+  test('leaves no claim to the activity of its message, but one to any other activity', async () => {
     const session = createSession();
     session.stored.push('a');
     session.runner.hint();
