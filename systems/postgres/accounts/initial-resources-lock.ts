@@ -2,6 +2,8 @@ import type { QueryConfig } from 'pg';
 import type { Db } from '../client/pool.ts';
 
 const defaultWaitMs = 120_000;
+/** A busy server reports the end of the wait late. */
+const answerMs = 30_000;
 
 /** The types of pg lack the timeout of a single query. */
 type QueryWithTimeout = QueryConfig & { query_timeout: number };
@@ -15,7 +17,7 @@ export async function lockInitialResources(db: Db, waitMs = defaultWaitMs): Prom
     text: `set statement_timeout = 0; set lock_timeout = ${waitMs};
       select pg_advisory_lock(hashtextextended('initial resources', 0));
       reset statement_timeout; reset lock_timeout`,
-    query_timeout: 2 * waitMs,
+    query_timeout: waitMs + answerMs,
   };
   await db.query(query).catch((error: unknown) => {
     throw isLockTimeout(error) ? new Error(waitedInVain, { cause: error }) : error;
