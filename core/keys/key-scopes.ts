@@ -1,6 +1,5 @@
 /** What a key with this scope may do: read, start and control runs, or hold conversations. */
-const keyActions = ['read', 'run', 'chat'] as const;
-export type KeyAction = (typeof keyActions)[number];
+export type KeyAction = 'read' | 'run' | 'chat';
 
 export const keyScopesMax = 100;
 
@@ -13,11 +12,13 @@ export const keyScopeRule = {
 /** The scopes of a key. Null: the key is not limited. */
 export type KeyScopes = readonly string[] | null;
 
-/** Scopes for flows alone permit every action. */
+/**
+ * Scopes for flows alone permit every action. A scope that is not known here may be of a later
+ * version: it permits nothing.
+ */
 export function permitsAction(scopes: KeyScopes, permitted: readonly KeyAction[]): boolean {
-  const actions = keyActions.filter((action) => scopes?.includes(action));
-  if (actions.length === 0) return true;
-  return permitted.some((action) => actions.includes(action));
+  if (scopes === null || flowIdsOf(scopes)?.length === scopes.length) return true;
+  return permitted.some((action) => scopes.includes(action));
 }
 
 /** The IDs of the flows that a key is limited to; null: all flows of its project. */

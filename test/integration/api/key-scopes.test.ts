@@ -30,6 +30,9 @@ const all: ScopedKey[] = [
   { scopes: ['chat', 'flow:own', otherFlow], hasFlow: true },
   { scopes: [otherFlow], hasFlow: false },
   { scopes: ['read', otherFlow], hasFlow: false },
+  // Of a later version, which ran before this one.
+  { scopes: ['files'], hasFlow: true },
+  { scopes: ['files', 'flow:own'], hasFlow: true },
 ];
 
 test.each(all)('a key with $scopes may call exactly the routes in its scopes', async (row) => {
