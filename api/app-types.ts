@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FlowOutline } from '../core/flows/flow.ts';
-import { flowIdsOf, type KeyAction } from '../core/keys/key-scopes.ts';
+import { flowIdsOf, type KeyAction, permitsAction } from '../core/keys/key-scopes.ts';
 import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
 import type { CallerKind } from './auth/callers.ts';
@@ -65,7 +65,25 @@ export interface Access {
   flowIds: readonly string[] | null;
 }
 
-export function accessOf(request: FastifyRequest): Access {
+/** What a key can reach by a route. */
+export interface KeyAccess extends Access {
+  reachesPlainRuns: boolean;
+  reachesSessions: boolean;
+  /** Files that the flow's `.flowignore` does not match are files of the flow. */
+  mayChangeFlow: boolean;
+}
+
+/** A route for `run` and `chat` needs `run` for a plain run, and `chat` for a session. */
+export function accessOf(request: FastifyRequest): KeyAccess {
   const { projectId, scopes } = callerOf(request).key;
-  return { projectId, flowIds: flowIdsOf(scopes) };
+  const { scopes: ofRoute = [] } = request.routeOptions.config;
+  const isForBoth = ofRoute.includes('run') && ofRoute.includes('chat');
+  const mayRun = permitsAction(scopes, ['run']);
+  return {
+    projectId,
+    flowIds: flowIdsOf(scopes),
+    reachesPlainRuns: !isForBoth || mayRun,
+    reachesSessions: !isForBoth || permitsAction(scopes, ['chat']),
+    mayChangeFlow: mayRun,
+  };
 }

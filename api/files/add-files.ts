@@ -4,7 +4,12 @@ import type { ScopedFile } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { checkStorage } from './check-storage.ts';
-import { labelOf, retryWhileIgnoreChanges, storeContents } from './classify-files.ts';
+import {
+  type FileTarget,
+  labelOf,
+  retryWhileIgnoreChanges,
+  storeContents,
+} from './classify-files.ts';
 import { activeHostOf, sandboxUnavailable } from './host-files.ts';
 import type { DecodedFile } from './input-files.ts';
 
@@ -19,17 +24,21 @@ interface AddedFiles {
  * written does not reach later runs. An interrupted request is safe to repeat. For a session
  * without a sandbox, the files are written at its next turn.
  */
-export async function addFiles(deps: ApiDeps, run: Run, files: DecodedFile[]): Promise<AddedFiles> {
+export async function addFiles(
+  deps: ApiDeps,
+  run: Run,
+  { files, mayChangeFlow }: Omit<FileTarget, 'flowId'>,
+): Promise<AddedFiles> {
   if (run.endedAt !== null) throw runHasEnded();
   if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
 
   const { runId, flowId } = run;
-  const target = { flowId, files };
+  const target = { flowId, files, mayChangeFlow };
   await checkStorage(deps, run.projectId);
-  await storeContents(deps, run.projectId, files);
   await retryWhileIgnoreChanges(deps, target, (classified) =>
     deps.flowFiles.check(flowId, classified),
   );
+  await storeContents(deps, run.projectId, files);
   const arePending = (await writeNow(deps, run, files)) === 'pending';
   const added = await retryWhileIgnoreChanges(deps, target, async (classified) => {
     const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);

@@ -4,7 +4,7 @@ import { ignoreName } from '../../core/files/file-entry.ts';
 import { limits } from '../../core/limits.ts';
 import type { FileConflict, InputFiles } from '../../systems/postgres/files/input-files.ts';
 import type { ApiDeps } from '../deps.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, invalid, outOfScope } from '../errors.ts';
 import { matchIgnored } from './flow-ignore.ts';
 import type { DecodedFile } from './input-files.ts';
 
@@ -22,13 +22,19 @@ export async function storeContents(
   }
 }
 
+export interface FileTarget {
+  flowId: string;
+  files: DecodedFile[];
+  /** If false, a file of the flow is rejected. */
+  mayChangeFlow: boolean;
+}
+
 /**
  * Splits files into those of the run and of its flow, by the request's `.flowignore` or the flow's.
  */
 async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
-  flowId: string,
-  files: DecodedFile[],
+  { flowId, files, mayChangeFlow }: FileTarget,
 ): Promise<InputFiles> {
   const ignoreFile = files.find(({ path }) => path === ignoreName);
   const rules = ignoreFile
@@ -38,10 +44,21 @@ async function classifyFiles(
     rules.text,
     files.map(({ path }) => path),
   );
+  const ofFlow = files.find(({ path }) => !ignored.has(path));
+  if (ofFlow !== undefined && !mayChangeFlow)
+    throw outOfScope(`files of the flow: .flowignore does not match ${ofFlow.label}`);
   const scoped = files.map(({ path, sha256, size, mode }) => {
     return { path, sha256, size, mode, scope: ignored.has(path) ? 'run' : 'flow' } as const;
   });
   return { files: scoped, classifiedBy: rules.classifiedBy };
+}
+
+/** Throws if the caller may not add a file, before anything is stored. */
+export async function checkMayAdd(
+  deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
+  target: FileTarget,
+): Promise<void> {
+  if (target.files.length > 0 && !target.mayChangeFlow) await classifyFiles(deps, target);
 }
 
 async function rulesOfFlow(
@@ -62,13 +79,13 @@ const attemptsMax = 5;
 /** Classifies files again as long as the flow's `.flowignore` changes concurrently. */
 export async function retryWhileIgnoreChanges<T extends { outcome: string }>(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
-  { flowId, files }: { flowId: string; files: DecodedFile[] },
+  target: FileTarget,
   attempt: (inputFiles: InputFiles) => Promise<T | FileConflict>,
 ): Promise<T> {
   for (let count = 1; count <= attemptsMax; count += 1) {
-    const answer = await attempt(await classifyFiles(deps, flowId, files));
+    const answer = await attempt(await classifyFiles(deps, target));
     if (!isRejection(answer)) return answer;
-    if (answer.outcome !== 'stale') throw rejectionError(answer, files);
+    if (answer.outcome !== 'stale') throw rejectionError(answer, target.files);
   }
   throw new ApiError('UPSTREAM_UNAVAILABLE', "The flow's .flowignore keeps changing. Retry later.");
 }

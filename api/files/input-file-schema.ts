@@ -27,7 +27,8 @@ export const inputFiles = z
     description:
       `At most ${limits.file.perRequestMax} files, ${limits.file.maxBytes} bytes each and ` +
       `${limits.file.perRequestMaxBytes} in total. A path matched by \`.flowignore\` is stored for this run only; ` +
-      'any other becomes a file of the flow.',
+      'any other becomes a file of the flow. A key with the scope `chat` and without `run` cannot add ' +
+      'files of the flow.',
   });
 
 export type InputFileBody = z.infer<typeof inputFile>;

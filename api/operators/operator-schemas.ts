@@ -46,6 +46,6 @@ export const newKey = z.strictObject({
   expiresAt: isoTimestamp().optional(),
   scopes: z.array(matching(keyScopeRule)).min(1).max(keyScopesMax).optional().meta({
     description:
-      '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. Default: no limit.',
+      '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. If an endpoint accepts `run` and `chat`, a plain run needs `run` and a session `chat`. Default: no limit.',
   }),
 });

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
-import { type Access, accessOf, callerOf } from '../app-types.ts';
+import { type Access, accessOf, callerOf, type KeyAccess } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { foreign, notFound, outOfScope } from '../errors.ts';
 
@@ -9,12 +9,15 @@ import { foreign, notFound, outOfScope } from '../errors.ts';
 export async function loadRun(
   deps: Pick<ApiDeps, 'runs'>,
   runId: string,
-  { projectId, flowIds }: Access,
+  { projectId, flowIds, reachesPlainRuns, reachesSessions }: KeyAccess,
 ): Promise<Run> {
   const run = await deps.runs.find(runId);
   if (run === null || run.deletedAt !== null) throw notFound('Run');
   if (run.projectId !== projectId) throw foreign('The run');
   checkFlowScope(flowIds, run.flowId);
+  const isSession = run.sessionId !== null;
+  if (isSession && !reachesSessions) throw outOfScope('changes to a session');
+  if (!isSession && !reachesPlainRuns) throw outOfScope('changes to a plain run');
   return run;
 }
 

@@ -72,7 +72,7 @@ async function admitRun(
 ): Promise<Admission> {
   if (files.length === 0) return deps.admission.admitRun(input);
   const { admission } = deps;
-  const request = { flowId: input.flowId, files };
+  const request = { flowId: input.flowId, files, mayChangeFlow: true };
   const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
     admission.dryRunWithFiles(input, inputFiles),
   );

@@ -5,7 +5,11 @@ import type { Run } from '../../core/runs/run.ts';
 import type { NewMessage, StoredMessage } from '../../systems/postgres/sessions/store-message.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionEnded } from '../errors.ts';
-import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
+import {
+  type FileTarget,
+  retryWhileIgnoreChanges,
+  storeContents,
+} from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { admissionError } from '../runs/admission-error.ts';
 import { createEvictAtLimit } from '../runs/evict-at-limit.ts';
@@ -15,6 +19,7 @@ interface OutgoingMessage {
   text: string;
   clientMessageId: string | null;
   files: DecodedFile[];
+  mayChangeFlow: boolean;
 }
 
 interface SendRequest {
@@ -49,13 +54,13 @@ export async function sendMessage(
   { run, message, reply, closing, log }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
-  const { files, ...content } = message;
+  const { files, mayChangeFlow, ...content } = message;
   const isPostgresDiskShort = deps.postgresDisk.isShort();
   const store = () =>
     storeMessage(
       deps,
       { runId, messageId: deps.newId(), isPostgresDiskShort, ...content },
-      { flowId, projectId, files },
+      { flowId, projectId, files, mayChangeFlow },
     );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });
   let stored = await store();
@@ -77,10 +82,10 @@ type StoreDeps = Pick<ApiDeps, 'messages' | 'blobs' | 'flowFiles'>;
 async function storeMessage(
   { messages, ...deps }: StoreDeps,
   message: NewMessage,
-  { flowId, projectId, files }: { flowId: string; projectId: string; files: DecodedFile[] },
+  { projectId, ...request }: FileTarget & { projectId: string },
 ): Promise<StoredMessage> {
+  const { flowId, files } = request;
   if (files.length === 0) return messages.store(message);
-  const request = { flowId, files };
   const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
     messages.dryRunWithFiles(message, { flowId, input: inputFiles }),
   );

@@ -33,8 +33,9 @@ export function injectFiles(app: App, deps: ApiDeps): void {
   };
   app.post(url, options, async (request) => {
     const files = decodeFiles(request.body.files);
-    const run = await loadRun(deps, request.params.runId, accessOf(request));
-    const added = await addFiles(deps, run, files);
+    const access = accessOf(request);
+    const run = await loadRun(deps, request.params.runId, access);
+    const added = await addFiles(deps, run, { ...access, files });
     const { arePending } = added;
     request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
     const modifiedAt = deps.now();

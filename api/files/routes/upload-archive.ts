@@ -30,10 +30,11 @@ export function uploadArchive(scope: App, deps: ApiDeps): void {
   for (const format of archiveFormats) {
     const options = { schema: schemaOf(format), ...archiveOptions(format, forKeys('run', 'chat')) };
     scope.put(`/api/v1/runs/:runId/files.${format.ending}`, options, async (request) => {
-      const run = await loadRun(deps, request.params.runId, accessOf(request));
+      const access = accessOf(request);
+      const run = await loadRun(deps, request.params.runId, access);
       const files = await readArchive(format, request.body);
       if (files.length === 0) throw invalid('body: the archive must have a file');
-      const { files: added, arePending } = await addFiles(deps, run, files);
+      const { files: added, arePending } = await addFiles(deps, run, { ...access, files });
       request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
       const modifiedAt = deps.now();
       return { data: added.map((file) => fileView({ ...file, modifiedAt })) };

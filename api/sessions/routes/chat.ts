@@ -2,9 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type App, callerOf } from '../../app-types.ts';
+import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { checkMayAdd } from '../../files/classify-files.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient } from '../../http/client-signal.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
@@ -58,9 +59,13 @@ export function chat(
       });
       const files = decodeFiles(request.body.files ?? []);
       const { log } = request;
+      const { mayChangeFlow } = accessOf(request);
+      // A message that is refused opens no session.
+      const { flowId } = flowOf(request);
+      await checkMayAdd(deps, { flowId, files, mayChangeFlow });
       const target = { request, sessionId, clientMessageId };
       const run = await resolveSession(deps, workflows, target);
-      const message = { text, clientMessageId, files };
+      const message = { text, clientMessageId, files, mayChangeFlow };
       const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
 
       const { runId } = run;

@@ -43,7 +43,8 @@ test.each(all)('a key with $scopes may call exactly the routes in its scopes', a
   const scoped = await fixture.stores.keys.create({ ...named, rateLimitRpm: 10_000, scopes });
   const whole = caller(api, tenant.key);
   const sessionId = 'session-1';
-  await whole(`/api/v1/flows/${tenant.flowId}/sessions`, { body: { sessionId } });
+  const sessionsPath = `/api/v1/flows/${tenant.flowId}/sessions`;
+  const session = (await whole(sessionsPath, { body: { sessionId } })).json.data;
   const run = await whole(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
   const { runId } = run.json.data;
   const ofNone = { interactionId: 'question-1', messageId: runId };
@@ -52,23 +53,43 @@ test.each(all)('a key with $scopes may call exactly the routes in its scopes', a
   const keyed = api.app.routeTable.filter(({ config }) => config.callers?.includes('key'));
   for (const route of endsLast(keyed)) {
     const name = `${route.method === 'HEAD' ? 'GET' : route.method} ${route.url}`;
-    const isPermitted = isInScopes(row, name);
-    // The stream of a run that is not deleted is endless.
-    if (isPermitted && route.config.isStream === true)
-      await whole(`/api/v1/runs/${runId}`, { method: 'DELETE' });
-    const answer = await callRoute(caller(api, scoped.key), route, { ids });
-    expect([name, answer.status === 403], answer.text).toEqual([name, !isPermitted]);
-    if (isPermitted || route.method === 'HEAD') continue;
-    expect(answer.json.error).toEqual({ code: 'UNAUTHORIZED', message: expect.any(String) });
+    // A route for both kinds of runs is called with one of each.
+    for (const kind of isForBoth(name) ? (['run', 'chat'] as const) : [null]) {
+      const isPermitted = isInScopes(row, name, kind);
+      // The stream of a run that is not deleted is endless.
+      if (isPermitted && route.config.isStream === true)
+        await whole(`/api/v1/runs/${runId}`, { method: 'DELETE' });
+      const called = kind === 'chat' ? { ...ids, runId: session.runId } : ids;
+      const answer = await callRoute(caller(api, scoped.key), route, { ids: called });
+      expect([name, kind, answer.status === 403], answer.text).toEqual([name, kind, !isPermitted]);
+      if (isPermitted || route.method === 'HEAD') continue;
+      expect(answer.json.error).toEqual({ code: 'UNAUTHORIZED', message: expect.any(String) });
+    }
   }
 });
 
-function isInScopes({ scopes, hasFlow }: ScopedKey, name: string): boolean {
-  const actions = scopes.filter((scope) => !scope.startsWith('flow:'));
+/** The retired route is the same for every run. */
+const isRetired = (name: string) => /^POST .*\/messages$/.test(name);
+
+function isForBoth(name: string): boolean {
   const permitted = scopesOfRoutes[name] ?? [];
+  return permitted.includes('run') && permitted.includes('chat') && !isRetired(name);
+}
+
+/** `kind`: the scope for the kind of the run, on a route for both. */
+function isInScopes(
+  { scopes, hasFlow }: ScopedKey,
+  name: string,
+  kind: 'run' | 'chat' | null,
+): boolean {
+  const actions = scopes.filter((scope) => !scope.startsWith('flow:'));
+  const permitted = kind === null ? (scopesOfRoutes[name] ?? []) : [kind];
   if (actions.length > 0 && !permitted.some((action) => actions.includes(action))) return false;
-  // The lists leave out other flows, and the retired route is the same for every run.
-  return hasFlow || !/:(flowId|runId)/.test(name) || /^POST .*\/messages$/.test(name);
+  // This file is one of the flow.
+  const addsToFlow = name === 'POST /api/v1/runs/:runId/files';
+  if (actions.length > 0 && addsToFlow && !actions.includes('run')) return false;
+  // The lists leave out other flows.
+  return hasFlow || !/:(flowId|runId)/.test(name) || isRetired(name);
 }
 
 describe('a key that is limited to one of two flows', () => {
