@@ -1,8 +1,8 @@
 -- Withdraws a message that no agent can have received, and announces it in the log. `claim_turn`
 -- locks the log as well, so a message is either withdrawn or delivered. The row remains without its
 -- text, so that a repeated request to store the message finds it. Returns `withdrawn`,
--- `already_withdrawn`, `not_queued` if an agent may have received the message or its turn has ended,
--- or `unknown`. Locks the log before the run, as every writer of a log does.
+-- `already_withdrawn`, `unknown`, or `not_queued`: an agent may have received the message, or its
+-- turn has ended. Locks the log before the run, as every writer of a log does.
 create or replace function withdraw_message(p_run_id uuid, p_message_id uuid)
 returns text language plpgsql volatile as $$
 declare
