@@ -49,10 +49,13 @@ export async function listRuns(
   projectId: string,
   { filter, limit, maxBytes, after }: RunListQuery,
 ): Promise<RunPage> {
-  const statement = filter.agentStatus === undefined ? ofAnyAgent : ofAgentStatus;
+  const flows = flowsOf(filter);
+  const statements = flows === null ? ofAnyFlow : ofFlows;
+  const statement =
+    filter.agentStatus === undefined ? statements.ofAnyAgent : statements.ofAgentStatus;
   const { rows } = await pool.query<ListedRunRow & { found: number }>(statement, [
     projectId,
-    filter.flowId ?? null,
+    flows,
     filter.status ?? null,
     filter.agentStatus ?? null,
     filter.triggerType ?? null,
@@ -64,10 +67,15 @@ export async function listRuns(
     after?.runId ?? null,
     limit + 1,
     maxBytes,
-    filter.flowIds ?? null,
   ]);
   const { page, lastBeforeNext } = cutPage(rows, limit);
   return { runs: page.map(toListedRun), next: cursorOf(lastBeforeNext) };
+}
+
+/** The flows whose runs are listed; null: any. */
+function flowsOf({ flowId, flowIds = null }: RunFilter): readonly string[] | null {
+  if (flowId === undefined) return flowIds;
+  return flowIds === null || flowIds.includes(flowId.toLowerCase()) ? [flowId] : [];
 }
 
 /** The cursor of the page after this run; null if there is none. */
@@ -88,13 +96,10 @@ export const latestFirst = {
  * Planned at each call, so unused filters cost nothing. Running runs occupy a slot, which is
  * repeated so that the index applies.
  */
-const foundRuns = (agentStatus: string): string => `
-  select r.*, l.last_seq
-  from runs r join run_logs l on l.run_id = r.id
-  where r.project_id = $1
+const foundRuns = (ofFlow: string, agentStatus: string): string => `
+  select r.* from runs r
+  where ${ofFlow}
     and r.deleted_at is null
-    and ($2::uuid is null or r.flow_id = $2)
-    and ($14::uuid[] is null or r.flow_id = any($14))
     and ($3::text is null or r.status = $3)
     and ($3 is distinct from 'running' or occupies_slot(r))
     and ${agentStatus}
@@ -107,18 +112,46 @@ const foundRuns = (agentStatus: string): string => `
   order by r.created_at desc, r.id desc
   limit $12`;
 
+/** The logs are joined to the page alone. */
+const withLogs = (found: string): string => `
+  select r.*, l.last_seq from (${found}) r join run_logs l on l.run_id = r.id`;
+
 const listOf = (found: string): string => `
   select ${listedColumns}, r.last_seq, r.found
-  from (${withBytesBefore(found, latestFirst)}) r
+  from (${withBytesBefore(withLogs(found), latestFirst)}) r
   where r.bytes_before < $13
   order by r.created_at desc, r.id desc`;
 
-const ofAnyAgent = listOf(foundRuns('$4::text is null'));
+/** `found` selects the latest runs whose agents are of this kind. */
+const statementsOf = (found: (agentStatus: string) => string) => ({
+  ofAnyAgent: listOf(found('$4::text is null')),
+  /** The index has only the runs that occupy no slot. The others are few. */
+  ofAgentStatus: listOf(`
+    (${found('r.resting_agent_status = $4')})
+    union all
+    (${found('occupies_slot(r) and r.agent_status = $4')})
+    order by created_at desc, id desc
+    limit $12`),
+});
 
-/** The index has only the runs that occupy no slot. The others are few. */
-const ofAgentStatus = listOf(`
-  (${foundRuns('r.resting_agent_status = $4')})
-  union all
-  (${foundRuns('occupies_slot(r) and r.agent_status = $4')})
-  order by created_at desc, id desc
-  limit $12`);
+/** Uses the parameter for flows as well, because Postgres needs its type. */
+const ofAnyFlow = statementsOf((agentStatus) =>
+  foundRuns('r.project_id = $1 and $2::uuid[] is null', agentStatus),
+);
+
+/**
+ * The latest runs of each flow, because no index has the runs of several flows in order. The
+ * project is repeated only for a filter that has an index of the project. Without a filter Postgres
+ * would read the project's runs in order, and find those of a flow without new runs at the end.
+ */
+const ofFlows = statementsOf((agentStatus) => {
+  const isUnfiltered =
+    '$3::text is null and $4::text is null and $5::text is null and $6::text is null';
+  const ofFlow = `r.flow_id = flow.id and ((${isUnfiltered}) or r.project_id = $1)`;
+  return `
+    select found.*
+    from flows flow cross join lateral (${foundRuns(ofFlow, agentStatus)}) found
+    where flow.project_id = $1 and flow.id = any($2::uuid[])
+    order by found.created_at desc, found.id desc
+    limit $12`;
+});

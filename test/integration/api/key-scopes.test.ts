@@ -118,6 +118,37 @@ describe('a key that is limited to one of two flows', () => {
     expect((await trigger(hidden.flowId, key)).status).toBe(403);
   });
 
+  test('lists the runs of several flows in order, and each once', async () => {
+    const { tenant, hidden, trigger } = await twoFlows();
+    const { projectId, flowId } = tenant;
+    const third = await fixture.stores.flows.create({ projectId, name: 'third' });
+    const triggered: string[] = [];
+    for (const id of [flowId, hidden.flowId, third.flowId, flowId, third.flowId, flowId])
+      triggered.push((await trigger(id, tenant.key)).json.data.runId);
+    const shown = triggered.filter((_, index) => index !== 1).reverse();
+    const foreign = await fixture.tenant();
+    const flows = [flowId, third.flowId, third.flowId, foreign.flowId].map((id) => `flow:${id}`);
+    const named = { projectId, name: 'scoped', createdBy: 'ana' };
+    const { key } = await fixture.stores.keys.create({ ...named, scopes: flows });
+    const call = caller(api, key);
+    const idsOf = async (query: string) => {
+      const { json, headers } = await call(`/api/v1/runs?${query}`);
+      const ids = json.data.map(({ runId }: { runId: string }) => runId);
+      const cursor = /[?&]cursor=([^&>]+)/.exec(headers.get('link') ?? '')?.[1];
+      return { ids, cursor };
+    };
+    const first = await idsOf('limit=2');
+    const second = await idsOf(`limit=2&cursor=${first.cursor}`);
+    const last = await idsOf(`limit=2&cursor=${second.cursor}`);
+    expect([...first.ids, ...second.ids, ...last.ids]).toEqual(shown);
+    expect(last.cursor).toBeUndefined();
+    expect((await idsOf('triggerType=api')).ids).toEqual(shown);
+    const ofThird = [triggered[4], triggered[2]];
+    expect((await idsOf(`flowId=${third.flowId.toUpperCase()}`)).ids).toEqual(ofThird);
+    for (const id of [hidden.flowId, foreign.flowId])
+      expect((await idsOf(`flowId=${id}`)).ids).toEqual([]);
+  });
+
   test('does not get a run of another flow by its idempotency key', async () => {
     const { tenant, hidden, key, trigger } = await twoFlows();
     const headers = { 'idempotency-key': 'order-1' };

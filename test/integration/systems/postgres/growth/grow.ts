@@ -11,17 +11,23 @@ export interface GrowthSize {
   framesOfRun: number;
 }
 
-/** All in one project and one flow, because limits and lists are those of a project or a flow. */
+/**
+ * In one project, and most in one flow, because limits and lists are those of a project or a flow.
+ * The plain runs of the first week are of `oldFlowId`.
+ */
 export async function grow(
   url: string,
-  { projectId, flow }: Scenario,
+  {
+    scenario: { projectId, flow },
+    oldFlowId,
+  }: { scenario: Scenario; oldFlowId: string | undefined },
   { runs: count, sleeping, framesOfRun }: GrowthSize,
 ): Promise<void> {
   const client = new pg.Client({ connectionString: url }); // without a limit of time
   await client.connect();
   try {
     await client.query('set session_replication_role = replica'); // checks no foreign key
-    await client.query(runs, [flow.flowId, projectId, count, sleeping]);
+    await client.query(runs, [flow.flowId, projectId, count, sleeping, oldFlowId]);
     await client.query(frames, [framesOfRun]);
     await client.query(logs, [framesOfRun]);
     await client.query(packedFrames, [framesOfRun]);
@@ -43,7 +49,9 @@ const runs = `
     started_at, ended_at, end_cause, end_cause_at, result, webhook_state, files_version
   )
   select
-    gen_random_uuid(), $1, $2, case when n <= 2 * $4 then 'grown-' || n end,
+    gen_random_uuid(),
+    case when n > 2 * $4 and at < now() - interval '7 days' then $5::uuid else $1::uuid end, $2,
+    case when n <= 2 * $4 then 'grown-' || n end,
     case when n = $3 then 'schedule' else 'api' end,
     case when n = $3 then '{"ticket":"7"}' when n % 2 = 0 then '{"team":"a"}' else '{}' end,
     repeat('p', 300), 'ci', 'ana', 60, 'sleep', case when n % 200 = 0 then 'error' else 'idle' end,

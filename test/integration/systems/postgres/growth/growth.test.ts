@@ -44,7 +44,7 @@ const anyRun = { runId: '', createdAt: new Date() };
 const anySubjects = {
   scenario: { projectId: '', flow: { flowId: '' } },
   ...{ running: anyRun, admitted: anyRun, ended: anyRun, awake: anyRun, asleep: anyRun },
-  ...{ lease: {}, awakeLease: {} },
+  ...{ lease: {}, awakeLease: {}, oldFlowIds: [] },
 } as unknown as Subjects;
 
 /** Calls that write come last, because the rows that they leave are dead and are read too. */

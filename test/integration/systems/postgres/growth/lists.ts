@@ -10,7 +10,7 @@ import type { Subjects } from './subjects.ts';
 const page = { limit: 20, maxBytes: 1_000_000 };
 const monthMs = 30 * 24 * 3_600_000;
 
-export function lists({ scenario, running }: Subjects): Record<string, Call> {
+export function lists({ scenario, running, oldFlowIds }: Subjects): Record<string, Call> {
   const { projectId, flow } = scenario;
   const { flowId } = flow;
   type Filter = Parameters<ReturnType<typeof createRunStore>['list']>[1]['filter'];
@@ -28,6 +28,13 @@ export function lists({ scenario, running }: Subjects): Record<string, Call> {
     'list runs that wait for an answer': runs({ agentStatus: 'waiting' }),
     'list scheduled runs': runs({ triggerType: 'schedule' }),
     'list runs of a flow': runs({ flowId }),
+    'list runs of old flows': runs({ flowIds: oldFlowIds }),
+    'list runs of an old flow': runs({ flowId: oldFlowIds[0] }),
+    'list runs of an old and a common flow': runs({ flowIds: [...oldFlowIds, flowId] }),
+    'list runs of a session of several flows': runs({
+      flowIds: [...oldFlowIds, flowId],
+      sessionId: 'grown-1',
+    }),
     'list runs with a common label': runs({ labels: [['team', 'a']] }),
     'list runs with a rare label': runs({ labels: [['ticket', '7']] }),
     'list runs of a session': runs({ sessionId: 'grown-1' }),

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Run } from '../../../../../core/runs/run.ts';
+import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../../../../../systems/postgres/accounts/key-store.ts';
 import type { Pool } from '../../../../../systems/postgres/client/pool.ts';
 import { createHostStore } from '../../../../../systems/postgres/hosts/host-store.ts';
@@ -31,6 +32,8 @@ export interface Subjects {
   messageId: string;
   /** A session without messages. */
   asleep: Run;
+  /** Other flows of the project, without runs. A grown database has some of the first one. */
+  oldFlowIds: string[];
 }
 
 export async function createSubjects(pool: Pool): Promise<Subjects> {
@@ -57,7 +60,17 @@ export async function createSubjects(pool: Pool): Promise<Subjects> {
   const messageId = await storeMessage(pool, awake.runId);
   const awakeLease = await giveMessage(pool, awake.runId);
   await storeMessage(pool, awake.runId);
-  return { scenario, key, running, lease, admitted, ended, awake, awakeLease, messageId, asleep };
+  const oldFlowIds = await createOldFlows(pool, scenario);
+  const leases = { lease, awakeLease };
+  const runsOf = { running, admitted, ended, awake, asleep };
+  return { scenario, key, ...runsOf, ...leases, messageId, oldFlowIds };
+}
+
+async function createOldFlows(pool: Pool, { projectId }: Scenario): Promise<string[]> {
+  const flows = createFlowStore(pool, testSealer);
+  const old = await flows.create({ projectId, name: 'old' });
+  const unused = await flows.create({ projectId, name: 'unused' });
+  return [old.flowId, unused.flowId];
 }
 
 async function writeLog(pool: Pool, { runId }: Run): Promise<SandboxLease> {

@@ -16,7 +16,8 @@ export function useTwoDatabases(size: GrowthSize) {
     for (const name of ['empty', 'grown'] as const) {
       const { pool, url } = databases[name];
       subjects[name] = await createSubjects(pool);
-      if (name === 'grown') await grow(url, subjects.grown.scenario, size);
+      const { scenario, oldFlowIds } = subjects[name];
+      if (name === 'grown') await grow(url, { scenario, oldFlowId: oldFlowIds[0] }, size);
       else await pool.query('vacuum analyze');
       clients[name] = await pool.connect();
     }
