@@ -27,7 +27,9 @@ export async function expectLongChat({
   const connection = await Connection.connect({ address: stackEnv.temporalAddress });
   try {
     const chat = await openConversation(service);
-    await sendMessages(service, chat, { messages, kills });
+    const client = new Client({ connection });
+    const isContinued = async () => (await historiesOf(client, chat.runId)) > 1;
+    await sendMessages(service, chat, { messages, kills, isContinued });
     const outputs = chat.named('chat_output').map(({ data }) => JSON.parse(data) as unknown);
     expect(outputs).toEqual(Array.from({ length: messages }, (_, n) => ({ text: `${n}` })));
     expect(chat.named('turn_end')).toHaveLength(messages);
@@ -35,7 +37,6 @@ export async function expectLongChat({
     expect(chat.named('session_ready')).toHaveLength(1);
     const ids = chat.events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
     expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index));
-    expect(await historiesOf(new Client({ connection }), chat.runId)).toBeGreaterThan(1);
   } catch (error) {
     const problems = service.api
       .log()
@@ -48,16 +49,28 @@ export async function expectLongChat({
   }
 }
 
+interface Sending {
+  messages: number;
+  kills: number;
+  /** Whether the workflow has continued as new. */
+  isContinued: () => Promise<boolean>;
+}
+
+/**
+ * The second half is sent to a later history. The workflow may continue as new late: turns go on by
+ * hints while it waits for the retry of an activity whose worker was killed.
+ */
 async function sendMessages(
   service: Service,
   chat: Conversation,
-  { messages, kills }: { messages: number; kills: number },
+  { messages, kills, isContinued }: Sending,
 ): Promise<void> {
   const sent: string[] = [];
   const killEvery = Math.floor(messages / (kills + 1));
   for (let n = 0; n < messages; n += 1) {
     const before = sent[n - maxAhead];
     if (before !== undefined) await chat.turn(before, turnWithinMs);
+    if (n === messages / 2) await expect.poll(isContinued, { timeout: turnWithinMs }).toBe(true);
     if (n > 0 && n % killEvery === 0 && n / killEvery <= kills)
       await service.worker.restart('SIGKILL');
     sent.push(await chat.send(script([{ say: `${n}` }]), { clientMessageId: `m-${n}` }));
