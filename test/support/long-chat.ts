@@ -57,8 +57,8 @@ interface Sending {
 }
 
 /**
- * The second half is sent to a later history. The workflow may continue as new late: turns go on by
- * hints while it waits for the retry of an activity whose worker was killed.
+ * Sends the second half to a later history. The workflow may continue as new late: while it waits
+ * for the retry of an activity whose worker was killed, hints begin the turns.
  */
 async function sendMessages(
   service: Service,
