@@ -28,6 +28,14 @@ export async function purgeLogs(db: Db, retentionMs: number, unpurged: Unpurged)
 export const removeFrames = async (db: Db, runIds: string[]): Promise<number> =>
   (await removeUnpacked(db, runIds)) || removePacked(db, runIds);
 
+/** A CTE that subtracts the bytes of `deleted` rows. */
+const logBytesCounted = `
+  counted as (
+    insert into stored_bytes_changes (project_id, kind, bytes)
+    select r.project_id, 'logs', -sum(d.bytes)
+    from deleted d join runs r on r.id = d.run_id group by r.project_id
+  )`;
+
 async function removePacked(db: Db, runIds: string[]): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `with deleted as (
@@ -36,11 +44,7 @@ async function removePacked(db: Db, runIds: string[]): Promise<number> {
        )
        returning run_id, octet_length(data) as bytes
      ),
-     counted as (
-       insert into stored_bytes_changes (project_id, kind, bytes)
-       select r.project_id, 'logs', -sum(d.bytes)
-       from deleted d join runs r on r.id = d.run_id group by r.project_id
-     )
+     ${logBytesCounted}
      select count(*) as deleted from deleted`,
     [runIds, limits.retention.batchRows],
   );
@@ -57,11 +61,7 @@ async function removeUnpacked(db: Db, runIds: string[]): Promise<number> {
        ))
        returning run_id, octet_length(data) as bytes
      ),
-     counted as (
-       insert into stored_bytes_changes (project_id, kind, bytes)
-       select r.project_id, 'logs', -sum(d.bytes)
-       from deleted d join runs r on r.id = d.run_id group by r.project_id
-     )
+     ${logBytesCounted}
      select count(*) as deleted from deleted`,
     [runIds, limits.retention.batchRows],
   );
