@@ -61,7 +61,7 @@ export async function findFlowFile(
   return rows[0] ?? null;
 }
 
-/** Before a change, the set must have one of these tags; null: any. */
+/** Before a change, the set must have one of these tags; null: no condition. */
 export type RequiredTags = string[] | null;
 
 type FlowFilesChange =

@@ -72,7 +72,7 @@ export async function listRuns(
   return { runs: page.map(toListedRun), next: cursorOf(lastBeforeNext) };
 }
 
-/** The flows whose runs are listed; null: any. */
+/** The flows whose runs are listed; null: all. */
 function flowsOf({ flowId, flowIds = null }: RunFilter): readonly string[] | null {
   if (flowId === undefined) return flowIds;
   return flowIds === null || flowIds.includes(flowId.toLowerCase()) ? [flowId] : [];

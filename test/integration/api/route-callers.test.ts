@@ -47,7 +47,7 @@ interface Matrix {
 }
 
 const matrix: Matrix[] = [
-  { name: 'nobody', kind: 'anyone', headers: () => ({ origin: publicUrl }) },
+  { name: 'a caller without credentials', kind: 'anyone', headers: () => ({ origin: publicUrl }) },
   {
     name: 'an API key',
     kind: 'key',

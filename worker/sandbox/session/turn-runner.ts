@@ -5,7 +5,8 @@
 //
 // A turn looks for messages when it claims one, and again after its end. Its result cannot include
 // a message that was stored after the last look. So a caller that came later looks again. Only an
-// activity whose messages have all had their turns need not: any other message has its own signal.
+// activity whose messages have all had their turns need not, as other messages have their own
+// signals.
 
 import type { SandboxTurn } from '../../../activities/sandbox.ts';
 
