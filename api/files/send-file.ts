@@ -2,13 +2,30 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FileEntry } from '../../core/files/file-entry.ts';
+import { checkFilePath } from '../../core/files/file-path.ts';
 import type { ApiDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalid } from '../errors.ts';
+import { errors } from '../schemas/envelope.ts';
 import { type ByteRange, byteRange } from './byte-range.ts';
 import { nameOf } from './file-view.ts';
 import { isNotModified } from './not-modified.ts';
 
-export const fileContent = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
+const fileContent = z.custom<Readable>().meta({ type: 'string', format: 'binary' });
+
+/** The responses of an endpoint that calls `sendFile`. */
+export const fileResponses = {
+  200: fileContent,
+  206: fileContent,
+  304: z.unknown(),
+  ...errors(400, 401, 403, 404, 416, 429, 500, 503),
+};
+
+/** The path of a file in a URL. Throws if the interface does not permit it. */
+export function checkedPath(path: string): string {
+  const check = checkFilePath(path);
+  if (!check.ok) throw invalid(`path: ${check.reason}`);
+  return path;
+}
 
 type Stored = Omit<FileEntry, 'scope'>;
 

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { checkFilePath } from '../../../core/files/file-path.ts';
 import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { invalid, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { changeError, changeHeaders, requiredTags, setTag } from '../flow-file-set.ts';
-import { fileContent, sendFile } from '../send-file.ts';
+import { checkedPath, fileResponses, sendFile } from '../send-file.ts';
 
 const url = '/api/v1/flows/:flowId/files/*';
 const params = flowParams.extend({ '*': z.string() });
@@ -18,12 +17,7 @@ const downloadSchema = {
   summary: 'Download one file of a flow',
   params,
   querystring: noQuery,
-  response: {
-    200: fileContent,
-    206: fileContent,
-    304: z.unknown(),
-    ...errors(400, 401, 403, 404, 416, 429, 500, 503),
-  },
+  response: fileResponses,
 };
 
 const deleteSchema = {
@@ -55,10 +49,4 @@ export function flowFile(app: App, deps: ApiDeps): void {
     request.log.info({ flowId }, 'flow_file_deleted');
     return { data: { path, deleted: true as const } };
   });
-}
-
-function checkedPath(path: string): string {
-  const check = checkFilePath(path);
-  if (!check.ok) throw invalid(`path: ${check.reason}`);
-  return path;
 }
