@@ -151,7 +151,7 @@ function recordInTime(
 
 /** Every attempt has its own signatures, over exactly the bytes that are sent. */
 function signed(runId: string, webhook: PendingWebhook, now: Date) {
-  const { url, body, deliveryId, secret, nextSecret, attempt } = webhook;
+  const { event, url, body, deliveryId, secret, nextSecret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
   const sign = (key: string): AttemptSignature => {
     const hmacOf = (base: string) => createHmac('sha256', key).update(base);
@@ -164,7 +164,8 @@ function signed(runId: string, webhook: PendingWebhook, now: Date) {
     signature: sign(secret),
     nextSignature: nextSecret === null ? null : sign(nextSecret),
   };
-  const headers = webhookHeaders({ runId, deliveryId, attempt, unixSeconds, ...signatures });
+  const about = { event, runId, deliveryId, attempt, unixSeconds };
+  const headers = webhookHeaders({ ...about, ...signatures });
   return { url, body, headers };
 }
 

@@ -3,6 +3,9 @@ import { costUsdOf } from './metering/call-cost.ts';
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
+/** What a webhook reports: the end of a plain run, or of a session. */
+export type WebhookEvent = 'run.finished' | 'session.ended';
+
 /** A run at its end, within the transaction that ends it. */
 interface FinishedRun {
   run: Run;
@@ -12,8 +15,9 @@ interface FinishedRun {
 }
 
 /**
- * The body of `run.finished`, stored when the run ends, so that every attempt sends the same bytes.
- * The interface promises that its fields are never null.
+ * The body of `run.finished`, or of `session.ended`, which also has the ID of the session. It is
+ * stored when the run ends, so that every attempt sends the same bytes. The interface promises that
+ * its fields are never null.
  */
 export function webhookBody({ run, end, finishedAt, files }: FinishedRun): string {
   const error = errorOf(end);
@@ -34,6 +38,7 @@ export function webhookBody({ run, end, finishedAt, files }: FinishedRun): strin
     labels: run.labels,
     files,
     ...(run.offlineModel ? { offlineModel: true } : {}),
+    ...(run.sessionId === null ? {} : { sessionId: run.sessionId }),
   });
 }
 
@@ -52,6 +57,7 @@ export function standardSignatureBase(
 }
 
 interface AttemptHeaders {
+  event: WebhookEvent;
   runId: string;
   deliveryId: string;
   attempt: number;
@@ -79,7 +85,7 @@ export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> 
   return {
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
-    'x-service-event': 'run.finished',
+    'x-service-event': attempt.event,
     'x-service-run-id': attempt.runId,
     'x-service-delivery-id': attempt.deliveryId,
     'x-service-attempt': String(attempt.attempt),

@@ -4,7 +4,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import type { App } from '../app-types.ts';
 import { baseDocument } from './document.ts';
 import { type Document, postprocess } from './postprocess.ts';
-import { runFinishedWebhook } from './webhook.ts';
+import { webhooks } from './webhook.ts';
 
 /**
  * Generates the OpenAPI document from the schemas of the routes. Call before the routes are added.
@@ -18,10 +18,7 @@ export async function registerOpenApi(app: App, publicUrl: string): Promise<void
     },
     transformObject: (input) => {
       const document = jsonSchemaTransformObject(input) as Document; // plain JSON by then
-      const processed = postprocess({
-        ...document,
-        webhooks: { 'run.finished': runFinishedWebhook },
-      });
+      const processed = postprocess({ ...document, webhooks });
       return processed as ReturnType<SwaggerTransformObject>; // still an OpenAPI document
     },
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
+import type { WebhookEvent } from '../../core/webhook.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
 import { runError } from '../schemas/run-error.ts';
@@ -31,8 +32,13 @@ export const runFinishedBody = z
   })
   .meta({ id: 'RunFinished' });
 
-const headers: [name: string, description: string][] = [
-  ['X-Service-Event', '`run.finished`.'],
+/** The body of `session.ended`. */
+export const sessionEndedBody = runFinishedBody
+  .extend({ sessionId: z.string() })
+  .meta({ id: 'SessionEnded' });
+
+const headersOf = (event: WebhookEvent): [name: string, description: string][] => [
+  ['X-Service-Event', `\`${event}\`.`],
   ['X-Service-Run-Id', 'The ID of the run.'],
   ['X-Service-Delivery-Id', 'Identifies the delivery; the same for every attempt.'],
   ['X-Service-Attempt', 'The number of the attempt, from 1.'],
@@ -52,14 +58,22 @@ const headers: [name: string, description: string][] = [
   ],
 ];
 
-export const runFinishedWebhook = {
+interface DescribedWebhook {
+  event: WebhookEvent;
+  operationId: string;
+  summary: string;
+  description: string;
+  tag: string;
+  /** The name of the schema of its body. */
+  body: string;
+}
+
+const described = ({ event, tag, body, ...operation }: DescribedWebhook) => ({
   post: {
-    operationId: 'runFinished',
-    summary: 'A run has ended',
-    description: 'Sent to the `callbackUrl` of the run. Receivers must be idempotent on `runId`.',
-    tags: ['Runs'],
+    ...operation,
+    tags: [tag],
     security: [],
-    parameters: headers.map(([name, description]) => ({
+    parameters: headersOf(event).map(([name, description]) => ({
       name,
       description,
       in: 'header',
@@ -68,11 +82,32 @@ export const runFinishedWebhook = {
     })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/RunFinished' } } },
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${body}` } } },
     },
     responses: {
       '2XX': { description: 'Received.' },
       default: { description: `Not received. Retried after ${retryDelays} seconds.` },
     },
   },
+});
+
+/** By their events. */
+export const webhooks = {
+  'run.finished': described({
+    event: 'run.finished',
+    operationId: 'runFinished',
+    summary: 'A run has ended',
+    description: 'Sent to the `callbackUrl` of the run. Receivers must be idempotent on `runId`.',
+    tag: 'Runs',
+    body: 'RunFinished',
+  }),
+  'session.ended': described({
+    event: 'session.ended',
+    operationId: 'sessionEnded',
+    summary: 'A session has ended',
+    description:
+      'Sent to the `callbackUrl` of the session. Receivers must be idempotent on `runId`.',
+    tag: 'Sessions',
+    body: 'SessionEnded',
+  }),
 };

@@ -19,6 +19,8 @@ export const partialMessages = z.boolean().meta({
     'Default: false.',
 });
 
+export const callbackUrl = text().max(limits.run.callbackUrlMaxChars).optional();
+
 /**
  * The body of a trigger. Each field has its own schema, and the object is strict: an unknown field
  * is rejected, never ignored.
@@ -31,10 +33,10 @@ export const triggerBody = z.strictObject({
       description: `The initial message, at most ${limits.text.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
     }),
   idempotencyKey: idempotencyKey.optional(),
-  callbackUrl: text()
-    .max(limits.run.callbackUrlMaxChars)
-    .optional()
-    .meta({ format: 'uri', description: 'HTTPS URL that receives the signed webhook.' }),
+  callbackUrl: callbackUrl.meta({
+    format: 'uri',
+    description: 'HTTPS URL that receives the signed webhook.',
+  }),
   name: name().optional(),
   labels: labels.optional(),
   files: inputFiles.optional(),

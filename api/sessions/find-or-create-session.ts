@@ -5,6 +5,7 @@ import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
 import { admissionError, restoreNotReconciled } from '../runs/admission-error.ts';
+import { checkCallbackUrl } from '../runs/check-callback-url.ts';
 import { runConfigOf } from '../runs/run-config.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
@@ -18,6 +19,16 @@ interface SessionRequest {
   log: FastifyBaseLogger;
 }
 
+type SessionDeps = Pick<
+  ApiDeps,
+  | 'acceptedIds'
+  | 'isCallbackAddressAllowed'
+  | 'newId'
+  | 'postgresDisk'
+  | 'runTimeoutMs'
+  | 'sessions'
+>;
+
 interface OpenedSession extends Run {
   sessionId: string;
   /** True if the session existed before. */
@@ -29,10 +40,12 @@ interface OpenedSession extends Run {
  * changed, and an ended one is not reopened.
  */
 export async function findOrCreateSession(
-  deps: Pick<ApiDeps, 'acceptedIds' | 'sessions' | 'newId' | 'postgresDisk' | 'runTimeoutMs'>,
+  deps: SessionDeps,
   workflows: Pick<WorkflowClient, 'start'>,
   { caller, flow, body, context, requestId, log }: SessionRequest,
 ): Promise<OpenedSession> {
+  const { callbackUrl = null } = body;
+  if (callbackUrl !== null) checkCallbackUrl(callbackUrl, deps.isCallbackAddressAllowed);
   const config = runConfigOf(body, context);
   const sessionId = body.sessionId ?? deps.newId();
   const newRunId = deps.newId();
@@ -49,6 +62,7 @@ export async function findOrCreateSession(
     name: body.name ?? null,
     labels: body.labels ?? {},
     partialMessages: body.partialMessages ?? false,
+    callbackUrl,
     timeoutSeconds: flow.timeoutSeconds ?? Math.ceil(deps.runTimeoutMs / 1_000),
     model: flow.model,
     mcpServerNames: serverNamesOf(flow, config),

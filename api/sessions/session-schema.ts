@@ -3,7 +3,7 @@ import { limits } from '../../core/limits.ts';
 import { inputFiles } from '../files/input-file-schema.ts';
 import { costUsd, flowParams, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
-import { idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
+import { callbackUrl, idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
 import { pageQuery } from '../schemas/page-query.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
@@ -14,6 +14,10 @@ export const sessionBody = z.strictObject({
   sessionId: sessionId.optional().meta({
     description:
       'Resumes the conversation with this ID if it exists. Default: a new conversation with a generated ID.',
+  }),
+  callbackUrl: callbackUrl.meta({
+    format: 'uri',
+    description: 'HTTPS URL that receives the signed webhook at the end of the session.',
   }),
   name: name().optional(),
   labels: labels.optional(),

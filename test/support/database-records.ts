@@ -20,7 +20,7 @@ export interface Scenario {
   /** An admitted run. */
   run(overrides?: Partial<AdmitRun>): Promise<Run>;
   /** An opened session. */
-  session(): Promise<Run>;
+  session(overrides?: Pick<AdmitRun, 'callbackUrl'>): Promise<Run>;
 }
 
 /** Creates a project with a flow, in which tests create runs. */
@@ -48,9 +48,9 @@ export async function createScenario(
       if (admission.outcome === 'rejected') throw new Error(`refused: ${admission.reason}`);
       return admission.run;
     },
-    async session() {
+    async session(of) {
       const run = await createSessionStore(pool, sealer).open({
-        ...request(),
+        ...request(of),
         sessionId: randomUUID(),
         hasClientId: false,
         mcpServerNames: [],

@@ -43,11 +43,12 @@ export function expectBody(
   expected: Record<string, unknown>,
 ): void {
   const { runId, flowId = service.flowId, agentStatus, startedAt, finishedAt, ...rest } = expected;
-  const { error, exitCode, result, costUsd, usage, labels, files } = rest;
+  const { error, exitCode, result, costUsd, usage, labels, files, sessionId } = rest;
   const { projectId } = service;
   const whole = {
     ...{ runId, flowId, projectId, status: 'sleep', agentStatus, triggerType: 'api' },
     ...{ startedAt, finishedAt, error, exitCode, result, costUsd, usage, labels, files },
+    sessionId,
   };
   expect(post?.body).toBe(JSON.stringify(whole));
 }

@@ -50,6 +50,13 @@ export function sessionStories(): Record<string, SessionStory> {
       act: async (_, handle) => handle.signal('stop', { graceMs: 0 }),
       calls: ['recordCause', 'endRun', 'cancelWorkflow'],
     },
+    'session-webhook': {
+      run: fakeRun({
+        endRun: async ({ cause }) => ({ webhook: true, cause, hasUnstoredFiles: false }),
+      }),
+      act: async (_, handle) => handle.signal('stop', { graceMs: 0 }),
+      calls: ['recordCause', 'endRun', 'deliverWebhook', 'cancelWorkflow'],
+    },
     'session-sleep': {
       run: asleepAfter([{ outcome: 'done', more: false }]),
       input: { timeouts: { idleMs: 200, inactivityMs: 1_000 } },

@@ -3,6 +3,7 @@ import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { RunRecord } from '../support/api-client.ts';
+import { openConversation } from '../support/conversation.ts';
 import { script } from '../support/prompts.ts';
 import {
   expectBody,
@@ -11,7 +12,7 @@ import {
   untilPosted,
   untilWebhook,
 } from '../support/received-webhook.ts';
-import { untilRemoved, untilWorking } from '../support/run-states.ts';
+import { endSession, untilRemoved, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
 import { answerWith, startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
@@ -172,6 +173,39 @@ describe('the webhook of a run', patiently, () => {
     expect(second?.headers['x-service-attempt']).toBe('2');
     expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature']);
     await expectSigned(service, second);
+  });
+});
+
+describe('the webhook of a session', patiently, () => {
+  const opening = () => ({ callbackUrl: `${receiver.url}/session`, labels: { who: 'Zoë €' } });
+
+  it('is sent once, at the end of the session and not of its turns', async () => {
+    const chat = await openConversation(service, opening());
+    for (const say of ['One.', 'Two.']) await chat.say(script([{ callModel: 'Hi.' }, { say }]));
+    expect(await service.readRun(chat.runId)).toMatchObject({ webhook: { state: 'waiting' } });
+    expect(postsOf(receiver, chat)).toEqual([]);
+    await endSession(service, chat);
+    const settled = await untilWebhook(service, chat, 'delivered');
+    expect(settled.webhook).toEqual({ state: 'delivered', attempts: 1, lastStatus: 204 });
+    const posts = postsOf(receiver, chat);
+    expect(posts).toHaveLength(1);
+    expect(posts[0]?.headers).toMatchObject({ 'x-service-event': 'session.ended' });
+    const { runId, sessionId } = chat;
+    const { agentStatus, startedAt, finishedAt, exitCode, costUsd, usage, files } = settled;
+    expectBody(service, posts[0], {
+      ...{ runId, sessionId, agentStatus, startedAt, finishedAt, exitCode, costUsd, usage, files },
+      ...{ error: 'stopped_by_api', result: 'Two.', labels: { who: 'Zoë €' } },
+    });
+    await expectSigned(service, posts[0]);
+  });
+
+  it('has the cause of a session that was deleted before its first message', async () => {
+    const { runId, sessionId } = await openConversation(service, opening());
+    await service.call('DELETE', `/runs/${runId}`);
+    await untilPosted(receiver, { runId }, 1);
+    const [post] = postsOf(receiver, { runId });
+    const body: unknown = JSON.parse(post?.body ?? '');
+    expect(body).toMatchObject({ runId, sessionId, error: 'deleted_by_api' });
   });
 });
 

@@ -10,7 +10,7 @@ import { setEnded, setHost } from '../shared/search-attributes.ts';
 import { awaitStopRequest, type StopRequest } from '../shared/stop-request.ts';
 import { listenForSlots, type SlotSignals, waitForSlot } from '../shared/wait-for-slot.ts';
 import { createDetailsReporter, type ReportDetails } from '../shared/workflow-details.ts';
-import { deliverOrDrop } from '../webhook/deliver-or-drop.ts';
+import { deliverAtEnd } from '../webhook/deliver-or-drop.ts';
 import { type HostLoss, listenForHostLoss } from './host-loss.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 import { type FinalOutcome, noCapacity, stoppedBeforeStart } from './run-outcomes.ts';
@@ -111,22 +111,17 @@ async function finish(
   const filesStored = hasFiles && (await snapshot(context, sandbox, outcome.end));
   report({ phase: 'ending the run' });
   const ended = await activities.endRun({ runId, ...outcome.end, filesStored });
-  const { webhook, cause, hasUnstoredFiles: keepFolders } = ended;
+  const { webhook, hasWebhookBacklog, cause, hasUnstoredFiles: keepFolders } = ended;
   setEnded(cause);
   report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
   const isRemovable = sandbox !== null && outcome.kind !== 'no-host';
   const removal = isRemovable ? sandbox.host.removeSandbox({ ...sandbox.ref, keepFolders }) : null;
   await Promise.all([
-    webhook ? deliver(context, ended.hasWebhookBacklog === true) : null,
+    webhook ? deliverAtEnd(context, hasWebhookBacklog) : null,
     removal?.catch(() => {}), // the reconciler removes what remains
   ]);
   report({ phase: 'done' });
   return recordedEnd(outcome.end, cause);
-}
-
-function deliver({ runId, instance, timeouts }: RunContext, inBacklog: boolean): Promise<boolean> {
-  const activities = runActivities(instance, timeouts, { inBacklog });
-  return deliverOrDrop(activities, { runId, firstAttempt: 1 });
 }
 
 /** False if it failed. That does not prevent the run's end: the host retries. */

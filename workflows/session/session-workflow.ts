@@ -10,6 +10,7 @@ import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import { closeWorkflow, recordedEnd } from '../shared/close-workflow.ts';
 import type { SessionInput } from '../shared/inputs.ts';
 import { setEnded } from '../shared/search-attributes.ts';
+import { deliverAtEnd } from '../webhook/deliver-or-drop.ts';
 import {
   awaitInterruptible,
   dropForwardedInterrupts,
@@ -94,10 +95,13 @@ async function endSession(context: SessionContext): Promise<RunEnd> {
   const sandbox = activeSandbox(context);
   if (sandbox !== null) await stopSandbox(context, sandbox, inbox.stopRequest?.graceMs ?? 0);
   const end = context.end ?? stoppedEnd(context);
-  const { cause } = await activities.endRun({ runId, ...end });
+  const { webhook, hasWebhookBacklog, cause } = await activities.endRun({ runId, ...end });
   setEnded(cause);
-  report({ phase: 'cleaning up', cause });
-  await Promise.all(context.removals);
+  report({ phase: webhook ? 'delivering the webhook' : 'cleaning up', cause });
+  await Promise.all([
+    webhook ? deliverAtEnd(context, hasWebhookBacklog) : null,
+    ...context.removals,
+  ]);
   report({ phase: 'done' });
   return recordedEnd(end, cause);
 }

@@ -90,7 +90,7 @@ function runActivityOptions(
     endRun: { ...shortActivity, summary: 'end the run' },
     deliverWebhook: {
       taskQueue: (webhookInBacklog ? webhookBacklogQueue : webhookQueue)(instance),
-      summary: 'deliver run.finished',
+      summary: 'deliver the webhook',
       startToCloseTimeout: limits.webhook.attemptMaxMs,
       scheduleToCloseTimeout: 1 * day,
       // Of executions that made no attempt. A failed attempt states the delay of the next one.

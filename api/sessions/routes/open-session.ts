@@ -19,7 +19,7 @@ const schema = {
   operationId: 'openSession',
   summary: 'Open or resolve a session and get its stream URL',
   description:
-    'No sandbox is started. Without a `sessionId` a new session is opened; as long as that session exists, a request with the same `Idempotency-Key` returns it. The request does not change the name, labels and configuration of an existing session, and the response has the header `Session-Resumed`. Change its configuration with `PATCH …/sessions/{sessionId}/config`. An ended session is not reopened: the response is 404, and its ID cannot be used again until 24 hours after the session was deleted.',
+    'No sandbox is started. Without a `sessionId` a new session is opened; as long as that session exists, a request with the same `Idempotency-Key` returns it. The request does not change the name, labels, callback URL and configuration of an existing session, and the response has the header `Session-Resumed`. Change its configuration with `PATCH …/sessions/{sessionId}/config`. An ended session is not reopened: the response is 404, and its ID cannot be used again until 24 hours after the session was deleted.',
   params: flowParams,
   querystring: noQuery,
   headers: triggerHeaders,

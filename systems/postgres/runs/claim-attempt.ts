@@ -4,6 +4,7 @@
 
 import { limits } from '../../../core/limits.ts';
 import type { WebhookState } from '../../../core/runs/run.ts';
+import type { WebhookEvent } from '../../../core/webhook.ts';
 import { ensureWebhookSecrets, type WebhookSecrets } from '../accounts/webhook-secret.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -26,6 +27,7 @@ export interface AttemptClaim {
 }
 
 interface Delivery {
+  event: WebhookEvent;
   url: string;
   body: string;
   deliveryId: string;
@@ -110,7 +112,9 @@ interface NumberedClaim extends AttemptClaim {
   attempt: number;
 }
 
-const delivery = `r.callback_url as url, r.webhook_body as body,
+const delivery = `
+  case when r.session_id is null then 'run.finished' else 'session.ended' end as event,
+  r.callback_url as url, r.webhook_body as body,
   r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`;
 
 async function insertAttempt(

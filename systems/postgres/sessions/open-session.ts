@@ -22,6 +22,8 @@ export interface OpenSessionRequest {
   name: string | null;
   labels: Labels;
   partialMessages: boolean;
+  /** Receives the webhook at the session's end. */
+  callbackUrl: string | null;
   /** Applies to each turn. */
   timeoutSeconds: number;
   model: string | null;
@@ -109,10 +111,12 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
-       workflow_id, context_sealed, request_id, max_budget_usd, files_version
+       workflow_id, context_sealed, request_id, callback_url, webhook_state, max_budget_usd,
+       files_version
      )
      select $1, f.id, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
-       $16, f.max_budget_usd, f.files_version
+       $16, $17::text, case when $17 is null then 'none' else 'waiting' end, f.max_budget_usd,
+       f.files_version
      from flows f where f.id = $2 for share`,
     [
       opening.runId,
@@ -131,6 +135,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
       `session/${opening.runId}`,
       sealContext(sealer, opening.runId, opening.config.context),
       opening.requestId,
+      opening.callbackUrl,
     ],
   );
   await db.query('insert into run_logs (run_id) values ($1)', [opening.runId]);

@@ -161,6 +161,8 @@ describe('a session', () => {
     ['20 labels', { labels: labels(20) }],
     ['a name of 200', { name: '😀'.repeat(200) }],
     ['token deltas', { partialMessages: true }],
+    ['a callback', { callbackUrl: 'https://example.com:8443/x?y=z' }],
+    ['a callback of 2048', { callbackUrl: `https://e.com/${'x'.repeat(2034)}` }],
   ])('with %s is opened', async (_what, body) => {
     const answer = await openWith(body);
     expect(answer.status, answer.text).toBe(201);
@@ -169,7 +171,8 @@ describe('a session', () => {
     expect(answer.json).toEqual({ data: { sessionId, runId, streamUrl } });
     const read = await call(`${sessionsOf()}/${sessionId}`);
     const { name = null, labels: given = {} } = body as { name?: string; labels?: object };
-    expect(read.json.data).toMatchObject({ runId, sessionId, name, labels: given });
+    const webhook = { state: 'callbackUrl' in body ? 'waiting' : 'none' };
+    expect(read.json.data).toMatchObject({ runId, sessionId, name, labels: given, webhook });
   });
 
   test.each([
@@ -185,7 +188,13 @@ describe('a session', () => {
     ['deltas in words', { partialMessages: 'yes' }, 'body.partialMessages'],
     ['what a run takes', { prompt: 'Go' }, 'body.prompt: unknown field'],
     ['files', { files: [] }, 'body.files: unknown field'],
-    ['a webhook', { callbackUrl: 'https://e.com/' }, 'body.callbackUrl: unknown field'],
+    ['a callback over http', { callbackUrl: 'http://e.com/' }, 'body.callbackUrl: must be an h'],
+    ['a private callback', { callbackUrl: 'https://10.0.0.1/' }, 'must have a public address'],
+    [
+      'a callback of 2049',
+      { callbackUrl: `https://e.com/${'x'.repeat(2035)}` },
+      'body.callbackUrl',
+    ],
     ['two unknown fields', { a: 1, b: 2 }, 'body.a: unknown field; body.b: unknown field'],
   ])('with %s is not opened', async (_what, body, says) => {
     const before = await sealedConfigs();
@@ -206,14 +215,15 @@ describe('a session', () => {
     expect(inOtherFlow.status).toBe(201);
     expect(inOtherFlow.json.data.runId).not.toBe(here.json.data.runId);
     const before = await sealedConfigs();
-    const again = await openWith({ ...body, name: 'Later', env: { A: 'x' }, labels: { a: 'b' } });
+    const later = { name: 'Later', env: { A: 'x' }, labels: { a: 'b' } };
+    const again = await openWith({ ...body, ...later, callbackUrl: 'https://e.com/' });
     expect(again.json).toEqual(here.json);
     expect([here, inOtherFlow, again].map(({ headers }) => headers.get('session-resumed'))).toEqual(
       [...[null, null, 'true']],
     );
     expect(await sealedConfigs()).toEqual(before);
     const kept = await call(`${sessionsOf()}/the-same`);
-    expect(kept.json.data).toMatchObject({ name: null, labels: {} });
+    expect(kept.json.data).toMatchObject({ name: null, labels: {}, webhook: { state: 'none' } });
     expect((await change('the-same', {})).json.data.env).toEqual([]);
     const chat = (of: string) =>
       call(`/api/v1/flows/${of}/chat`, { body: { ...body, message: 'x' } });

@@ -124,6 +124,26 @@ describe('the webhook', () => {
     expect(await webhookQueueOf(handle)).toBe(queueOf(fixture.instance));
   });
 
+  it.each([
+    ['with the common slots', false, webhookQueue],
+    ['with the slots for a backlog if its project has one', true, webhookBacklogQueue],
+  ])('of a session is sent %s, and never fails it', async (_what, hasWebhookBacklog, queueOf) => {
+    const run = fakeRun({
+      endRun: async ({ cause }) => ({
+        ...{ webhook: true, cause, hasUnstoredFiles: false },
+        hasWebhookBacklog,
+      }),
+      deliverWebhook: async () => {
+        throw ApplicationFailure.nonRetryable('blocked');
+      },
+    });
+    const handle = await fixture.startSession(run.activities);
+    await handle.signal('stop', { graceMs: 0 });
+    expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
+    expect(run.calls).toContain('dropWebhook');
+    expect(await webhookQueueOf(handle)).toBe(queueOf(fixture.instance));
+  });
+
   it('is sent with the slots for a backlog after its run was closed', async () => {
     const handle = await fixture.startWebhook(fakeRun().activities);
     await handle.result();

@@ -11,6 +11,7 @@ import type { EndRunInput } from '../../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
 const pending = {
+  event: 'run.finished' as const,
   url: 'https://receiver.example/',
   body,
   deliveryId: 'd-1',

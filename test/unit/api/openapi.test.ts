@@ -131,11 +131,28 @@ describe('the description', () => {
   test('allows additional fields in responses, but not in requests', async () => {
     const { paths, components } = await read('/api/v1/openapi.json');
     const schemas = components.schemas as Record<string, object>;
-    for (const name of ['Run', 'Flow', 'FileEntry', 'RunFinished']) {
+    for (const name of ['Run', 'Flow', 'FileEntry', 'RunFinished', 'SessionEnded']) {
       expect(JSON.stringify(schemas[name]), name).not.toContain('"additionalProperties":false');
     }
     const { requestBody } = paths['/api/v1/flows/{flowId}/runs'].post;
     expect(requestBody.content['application/json'].schema.additionalProperties).toBe(false);
+  });
+
+  test('has the body of each webhook', async () => {
+    const { webhooks, components } = await read('/api/v1/openapi.json');
+    const bodies = Object.entries(webhooks as Record<string, { post: Webhook }>).map(
+      ([event, { post }]) => {
+        const [{ description }] = post.parameters;
+        expect(description).toBe(`\`${event}\`.`);
+        const name = post.requestBody.content['application/json'].schema.$ref.split('/').at(-1);
+        expect(components.schemas).toHaveProperty(name ?? '');
+        return [event, name];
+      },
+    );
+    expect(bodies).toEqual([
+      ['run.finished', 'RunFinished'],
+      ['session.ended', 'SessionEnded'],
+    ]);
   });
 
   test('contains the limits of a trigger', async () => {
@@ -170,6 +187,11 @@ describe('the description', () => {
     }
   });
 });
+
+interface Webhook {
+  parameters: [{ description: string }];
+  requestBody: { content: { 'application/json': { schema: { $ref: string } } } };
+}
 
 interface Operation {
   operationId: string;

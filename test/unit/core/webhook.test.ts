@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { runFinishedBody } from '../../../api/openapi/webhook.ts';
+import { runFinishedBody, sessionEndedBody } from '../../../api/openapi/webhook.ts';
 import type { StoredFiles } from '../../../core/files/stored-files.ts';
 import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
 import { noUsage, type Run } from '../../../core/runs/run.ts';
@@ -78,6 +78,15 @@ describe('the body', () => {
     expect(runFinishedBody.strict().parse(body)).toEqual(body);
   });
 
+  test('of a session has the same fields and then its ID', () => {
+    const ids = { runId: randomUUID(), flowId: randomUUID() };
+    const runBody = bodyOf('timed_out', ids);
+    const sessionBody = bodyOf('timed_out', { ...ids, sessionId: 's-1' });
+    expect(sessionBody).toBe(runBody.replace(/}$/, ',"sessionId":"s-1"}'));
+    const body: unknown = JSON.parse(sessionBody);
+    expect(sessionEndedBody.strict().parse(body)).toEqual(body);
+  });
+
   test('does not contain the prompt', () => {
     expect(bodyOf('completed')).not.toContain('secret');
   });
@@ -104,6 +113,7 @@ test('the signature covers the timestamp and the exact body', () => {
 });
 
 const attempt = {
+  event: 'session.ended' as const,
   ...{ runId: 'r-1', deliveryId: 'd-1', attempt: 2, unixSeconds: 5 },
   signature: { hmac: 'ab', standardHmac: 'cd' },
   nextSignature: null,
@@ -113,7 +123,7 @@ test('the headers have event, run and attempt', () => {
   expect(webhookHeaders(attempt)).toEqual({
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
-    'x-service-event': 'run.finished',
+    'x-service-event': 'session.ended',
     'x-service-run-id': 'r-1',
     'x-service-delivery-id': 'd-1',
     'x-service-attempt': '2',

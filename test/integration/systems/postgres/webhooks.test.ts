@@ -42,6 +42,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   const { secret } = await projects.ensureWebhookSecrets(scenario.projectId);
   const first = await claim(runId);
   expect(first).toEqual({
+    event: 'run.finished',
     ...{ url, secret, nextSecret: null, attempt: 1 },
     body: expect.stringContaining(`"runId":"${runId}"`),
     deliveryId: expect.any(String),
@@ -50,6 +51,18 @@ test('every attempt sends the same body under the same delivery id, signed with 
   await webhooks().recordAttempt(runId, 1, refused);
   expect(await claimLater(runId)).toEqual({ ...first, attempt: 2 });
   expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
+});
+
+test('of a session reports its end, and only that of a session with a callback', async () => {
+  const end = async (callbackUrl: string | null) => {
+    const { runId, sessionId } = await scenario.session({ callbackUrl });
+    await runs().endRun({ runId, cause: 'timed_out', detail: null, exitCode: null });
+    return { runId, sessionId };
+  };
+  const { runId, sessionId } = await end(url);
+  const body = expect.stringContaining(`"sessionId":"${sessionId}"}`);
+  expect(await claim(runId)).toMatchObject({ event: 'session.ended', url, body, attempt: 1 });
+  expect(await claim((await end(null)).runId)).toEqual({ unavailable: 'none' });
 });
 
 test('one of forty concurrent claims of an attempt succeeds', async () => {

@@ -101,13 +101,19 @@ describe('an active run', () => {
     expect((await fixture.read(run)).endedAt).toBeNull();
   });
 
-  it('ends as terminated by the operator after its workflow was closed, and its webhook is sent', async () => {
-    const run = await fixture.started(await scenario.run({ callbackUrl }));
-    fixture.workflows.set(run.workflowId, 'closed');
-    await fixture.reconciler.pass();
-    expect(await fixture.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
-    expect(fixture.calls).toEqual([`webhook ${run.runId} from 1`]);
-  });
+  it.each([
+    ['run', () => scenario.run({ callbackUrl })],
+    ['session', () => scenario.session({ callbackUrl })],
+  ])(
+    'ends as terminated by the operator after the workflow of the %s was closed, and its webhook is sent',
+    async (_what, open) => {
+      const run = await fixture.started(await open());
+      fixture.workflows.set(run.workflowId, 'closed');
+      await fixture.reconciler.pass();
+      expect(await fixture.read(run)).toMatchObject({ endCause: 'terminated_by_operator' });
+      expect(fixture.calls).toEqual([`webhook ${run.runId} from 1`]);
+    },
+  );
 
   it('ends when Temporal has forgotten it, and is not started again', async () => {
     const run = await fixture.started(await scenario.run());
