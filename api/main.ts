@@ -50,7 +50,7 @@ import { errorStatuses } from './errors.ts';
 import { createHostRpc } from './files/host-rpc.ts';
 import { createTrustedProxies } from './http/trusted-proxies.ts';
 import { noopMetrics } from './metrics.ts';
-import { logFirstSignInLink } from './operators/first-sign-in.ts';
+import { logFirstSignInLink } from './operators/sign-in/first-sign-in.ts';
 import { createPostgresDisk } from './postgres-disk.ts';
 
 const config = readApiConfig();

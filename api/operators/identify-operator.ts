@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Operator, OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import { ApiError } from '../errors.ts';
-import { sessionIn } from './cookie.ts';
+import { sessionIn } from './sign-in/cookie.ts';
 
 interface OperatorAccess {
   operators: Pick<OperatorStore, 'findBySession'>;

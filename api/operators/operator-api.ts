@@ -9,7 +9,7 @@ import { redeliver } from './redeliver.ts';
 import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
 import { settings } from './settings.ts';
-import { signIn } from './sign-in.ts';
+import { signIn } from './sign-in/sign-in.ts';
 import { usage } from './usage.ts';
 import { webhookSecret } from './webhook-secret.ts';
 

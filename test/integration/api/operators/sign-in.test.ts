@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
+import { logFirstSignInLink } from '../../../../api/operators/sign-in/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 import { limits } from '../../../../core/limits.ts';
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { logFirstSignInLink } from '../../../../api/operators/first-sign-in.ts';
+import { logFirstSignInLink } from '../../../../api/operators/sign-in/first-sign-in.ts';
 import { createLogger } from '../../../../config/logger.ts';
 
 test('shutdown ends the wait for an unavailable database, even if it came just before the wait', async () => {

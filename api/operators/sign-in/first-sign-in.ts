@@ -1,7 +1,7 @@
-import type { Logger } from '../../config/logger.ts';
-import { signInLink } from '../../core/sign-in.ts';
-import { sleep } from '../../lib/async/sleep.ts';
-import type { OperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
+import type { Logger } from '../../../config/logger.ts';
+import { signInLink } from '../../../core/sign-in.ts';
+import { sleep } from '../../../lib/async/sleep.ts';
+import type { OperatorStore } from '../../../systems/postgres/accounts/operator-store.ts';
 
 interface FirstSignIn {
   publicUrl: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ApiDeps } from '../deps.ts';
-import { linkList } from '../http/landing-page.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { linkList } from '../../http/landing-page.ts';
 
 /**
  * The page that a sign-in link opens. The code is in the URL fragment, which is never sent to a

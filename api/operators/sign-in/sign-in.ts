@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { Operator } from '../../systems/postgres/accounts/operator-store.ts';
-import type { App } from '../app-types.ts';
-import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
-import { forAnyone, forOperatorAccess } from '../auth/callers.ts';
-import type { ApiDeps } from '../deps.ts';
-import { ApiError } from '../errors.ts';
-import { noQuery } from '../runs/run-schema.ts';
-import { enveloped, errors } from '../schemas/envelope.ts';
+import type { Operator } from '../../../systems/postgres/accounts/operator-store.ts';
+import type { App } from '../../app-types.ts';
+import type { BruteForceGuard } from '../../auth/brute-force-guard.ts';
+import { forAnyone, forOperatorAccess } from '../../auth/callers.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiError } from '../../errors.ts';
+import { noQuery } from '../../runs/run-schema.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { operatorOf, throttleAttempts, tokenPattern } from '../identify-operator.ts';
+import { operatorRecord } from '../operator-records.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
-import { operatorOf, throttleAttempts, tokenPattern } from './identify-operator.ts';
-import { operatorRecord } from './operator-records.ts';
 import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 
 const signInSchema = {

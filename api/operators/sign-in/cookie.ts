@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { limits } from '../../core/limits.ts';
-import { publicPath } from '../http/public-path.ts';
+import { limits } from '../../../core/limits.ts';
+import { publicPath } from '../../http/public-path.ts';
 
 const name = 'flowrun_operator';
 
