@@ -5,6 +5,7 @@ import type { FlowOutline } from '../core/flows/flow.ts';
 import { flowIdsOf, type KeyAction, permitsAction } from '../core/keys/key-scopes.ts';
 import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
+import type { TokenHolder } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { CallerKind } from './auth/callers.ts';
 import type { ErrorCode } from './errors.ts';
 
@@ -23,12 +24,18 @@ export interface Caller {
   flow: FlowOutline | null;
 }
 
+/** The operator of a request, who has signed in or uses a token. */
+export interface OperatorCaller extends Operator {
+  /** Null: the operator has signed in. */
+  token: TokenHolder['token'] | null;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Null before authentication, and on routes without an API key. */
     caller: Caller | null;
-    /** Null except on routes for signed-in operators. */
-    operator: Operator | null;
+    /** Null except on routes for operators. */
+    operator: OperatorCaller | null;
     /** The code of the error that was sent; null for a success. */
     errorCode: ErrorCode | null;
     /** How long the request waited because the client asked it to. */
@@ -39,8 +46,13 @@ declare module 'fastify' {
     callers?: readonly CallerKind[];
     /** A key with scopes for actions needs one of these. */
     scopes?: readonly KeyAction[];
-    /** For pages of this service: answers are not cached, and a write needs its `Origin`. */
+    /**
+     * For pages of this service: answers are not cached, and a write with the cookie needs its
+     * `Origin`.
+     */
     isForOwnPages?: true;
+    /** Lists only the projects that the caller can reach. */
+    leavesOutProjects?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
     isProbe?: true;
     /** Answers with a stream, whose duration does not measure the service. */

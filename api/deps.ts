@@ -4,6 +4,7 @@ import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import type { OperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
@@ -66,6 +67,7 @@ export interface ApiDeps {
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
+  operatorTokens: Pick<OperatorTokenStore, 'create' | 'findHolder' | 'page' | 'revoke'>;
   flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;
   admission: Pick<
     AdmissionStore,

@@ -10,6 +10,7 @@ import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import { createOperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
@@ -218,6 +219,7 @@ function storesOn(pool: Pool) {
     configs: createRunConfigStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
     operators: createOperatorStore(pool),
+    operatorTokens: createOperatorTokenStore(pool),
     projects: createProjectStore(pool, sealer),
     flows: createFlowStore(pool, sealer),
     admission: createAdmission(pool, sealer, staleMs),

@@ -2,6 +2,7 @@ import type { PriceList } from '../core/metering/model-prices.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import type { OperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { TemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
@@ -15,6 +16,7 @@ export interface Stores {
   flows: FlowStore;
   keys: KeyStore;
   operators: OperatorStore;
+  operatorTokens: OperatorTokenStore;
   hosts: HostStore;
   /** The URL of the API, for links. */
   publicUrl: string;

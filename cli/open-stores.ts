@@ -3,6 +3,7 @@ import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { lockInitialResources } from '../systems/postgres/accounts/initial-resources-lock.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
+import { createOperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
@@ -22,6 +23,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       flows: createFlowStore(pool, sealer),
       keys: createKeyStore(pool),
       operators: createOperatorStore(pool),
+      operatorTokens: createOperatorTokenStore(pool),
       hosts: createHostStore(pool),
       publicUrl: config.publicUrl,
       modelPrices: config.modelPrices,

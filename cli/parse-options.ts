@@ -11,6 +11,7 @@ import {
 } from '../core/field-rules.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { keyScopeRule, keyScopesMax } from '../core/keys/key-scopes.ts';
+import { operatorTokenLimits } from '../core/keys/operator-tokens.ts';
 import { limits } from '../core/limits.ts';
 import { passphraseMinChars } from './backup/sealed-key.ts';
 
@@ -51,6 +52,14 @@ export function keyScope(text: string, before: string[] = []): string[] {
   if (before.length >= keyScopesMax)
     throw new InvalidArgumentError(`Expected at most ${keyScopesMax} scopes.`);
   return [...before, byRule(text, keyScopeRule)];
+}
+
+/** May be given several times. */
+export function tokenProject(text: string, before: string[] = []): string[] {
+  const { projectsMax } = operatorTokenLimits;
+  if (before.length >= projectsMax)
+    throw new InvalidArgumentError(`Expected at most ${projectsMax} projects.`);
+  return [...before, projectId(text)];
 }
 
 export function wholeNumber(min: number, max: number): (text: string) => number {

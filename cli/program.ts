@@ -9,6 +9,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
+import { tokenCommand } from './commands/token.ts';
 import type { CliDeps } from './deps.ts';
 
 export function createProgram(deps: CliDeps): Command {
@@ -19,6 +20,7 @@ export function createProgram(deps: CliDeps): Command {
     .addCommand(flowCommand(deps))
     .addCommand(keyCommand(deps))
     .addCommand(operatorCommand(deps))
+    .addCommand(tokenCommand(deps))
     .addCommand(hostCommand(deps))
     .addCommand(temporalCommand(deps))
     .addCommand(doctorCommand(deps))

@@ -3,6 +3,7 @@ import type { App } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
 import type { IdentifyOperator } from '../operators/identify-operator.ts';
 import type { CallerKind } from './callers.ts';
+import { checkProjects } from './check-scopes.ts';
 import type { IdentifyKey } from './identify-key.ts';
 
 interface Authentication {
@@ -25,8 +26,10 @@ export function authenticate(app: App, { publicUrl, ...identify }: Authenticatio
     const isForOwnPages = request.routeOptions.config.isForOwnPages === true;
     if (isForOwnPages) reply.header('cache-control', 'no-store');
     await identifyCaller(request, identify);
-    if (isForOwnPages && isWrite(request) && request.headers.origin !== origin)
-      throw foreignOrigin();
+    if (isForOwnPages && isWrite(request) && !isByToken(request)) {
+      if (request.headers.origin !== origin) throw foreignOrigin();
+    }
+    checkProjects(request);
   });
 }
 
@@ -46,6 +49,9 @@ function callersOf(request: FastifyRequest): readonly CallerKind[] {
   if (!request.is404) return request.routeOptions.config.callers ?? [];
   return /^\/api\/v1(\/|\?|$)/.test(request.url) ? ['key'] : ['anyone'];
 }
+
+/** No page of another origin can make a browser send a token. */
+const isByToken = ({ operator }: FastifyRequest): boolean => (operator?.token ?? null) !== null;
 
 /** Besides `SameSite`: a write with the cookie must come from a page of this service. */
 const isWrite = ({ method }: FastifyRequest): boolean => method !== 'GET' && method !== 'HEAD';

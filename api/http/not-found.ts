@@ -39,6 +39,7 @@ const resources: Record<string, string> = {
   runId: 'Run',
   flowId: 'Flow',
   keyId: 'Key',
+  tokenId: 'Token',
   messageId: 'Message',
 };
 

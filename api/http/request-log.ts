@@ -26,6 +26,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       keyId: request.caller?.key.keyId,
       projectId: request.caller?.key.projectId,
       operatorId: request.operator?.operatorId,
+      tokenId: request.operator?.token?.tokenId,
       runId,
       flowId,
     },

@@ -28,6 +28,8 @@ export async function registerOpenApi(app: App, publicUrl: string): Promise<void
 function routeAccess({ config = {} }: RouteOptions) {
   const { callers = [], acceptsKeyInQuery } = config;
   if (callers.includes('anyone')) return { security: [] };
+  if (callers.includes('operator-token'))
+    return { security: [{ operatorSession: [] }, { operatorToken: [] }] };
   if (callers.includes('operator')) return { security: [{ operatorSession: [] }] };
   return acceptsKeyInQuery === true ? { security: [{ apiKey: [] }, { keyInQuery: [] }] } : {};
 }

@@ -43,6 +43,11 @@ export const baseDocument = {
         description:
           'The cookie that `signIn` sets. A write must also carry the `Origin` of the service. If the service is below a path, the name ends with that path in base64url.',
       },
+      operatorToken: {
+        type: 'http' as const,
+        scheme: 'bearer',
+        description: 'An operator token: `Authorization: Bearer fro_…`. It needs no `Origin`.',
+      },
     },
   },
   security: [{ apiKey: [] }],

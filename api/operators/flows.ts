@@ -33,7 +33,7 @@ const list = {
   summary: 'Flows of a project, oldest first',
   params: projectParams,
   querystring: pageByIdQuery,
-  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const create = {
@@ -51,7 +51,7 @@ const read = {
   ...one,
   operationId: 'readFlow',
   summary: 'A flow',
-  response: { 200: enveloped(flowRecord), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(flowRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const change = {

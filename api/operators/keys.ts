@@ -27,7 +27,7 @@ const list = {
   summary: 'API keys of a project, oldest first',
   params: projectParams,
   querystring: pageByIdQuery,
-  response: { 200: enveloped(z.array(keyRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(z.array(keyRecord)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const create = {
@@ -45,7 +45,7 @@ const read = {
   summary: 'An API key, without the key itself',
   params: keyParams,
   querystring: noQuery,
-  response: { 200: enveloped(keyRecord), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(keyRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const revoke = {

@@ -10,6 +10,7 @@ import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { tokens } from './tokens.ts';
 import { usage } from './usage.ts';
 import { webhookSecret } from './webhook-secret.ts';
 
@@ -21,6 +22,7 @@ interface Helpers {
 /** The routes for operators, with their own sign-in: see identify-operator.ts. */
 export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helpers): void {
   signIn(app, deps, guard);
+  tokens(app, deps);
   projects(app, deps);
   settings(app, deps);
   webhookSecret(app, deps);

@@ -106,4 +106,25 @@ export const runOfOperator = runRecord
   })
   .meta({ id: 'RunOfOperator' });
 
+const operatorToken = {
+  tokenId: z.uuid(),
+  name: z.string(),
+  operator: z.string().meta({ description: 'The name of the operator as whom it acts.' }),
+  shownPrefix: z.string().meta({ description: 'The readable part of the token.' }),
+  projectIds: z.array(z.string()).nullable().meta({ description: 'Null: all projects.' }),
+  expiresAt: timestamp,
+  createdAt: timestamp,
+};
+
+export const operatorTokenRecord = z.object(operatorToken).meta({ id: 'OperatorToken' });
+
+export const createdOperatorToken = z
+  .object({
+    token: z.string().meta({ description: 'The token. It is not shown again.' }),
+    ...operatorToken,
+  })
+  .meta({ id: 'CreatedOperatorToken' });
+
+export const revokedToken = z.object({ tokenId: z.uuid(), revoked: z.literal(true) });
+
 export const redelivery = z.object({ runId: z.uuid(), delivery: count });

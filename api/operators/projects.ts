@@ -20,7 +20,7 @@ const listQuery = z.strictObject({ ...pageQuery, cursor: matching(projectIdRule)
 
 const list = {
   operationId: 'listProjects',
-  summary: 'All projects, oldest first',
+  summary: 'All projects that the caller can reach, oldest first',
   querystring: listQuery,
   response: { 200: enveloped(z.array(projectRecord)), ...errors(400, 401, 429, 500, 503) },
 };
@@ -38,13 +38,17 @@ const read = {
   summary: 'A project',
   params: projectParams,
   querystring: noQuery,
-  response: { 200: enveloped(projectRecord), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(projectRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 export function projects(app: App, deps: ApiDeps): void {
-  app.get(projectsPath, { config, schema: list }, async (request, reply) => {
+  const ofList = { ...config, leavesOutProjects: true } as const;
+  app.get(projectsPath, { config: ofList, schema: list }, async (request, reply) => {
     const url = `${deps.publicUrl}${projectsPath}`;
-    const page = await readPage(reply, { url, query: request.query }, deps.projects.page);
+    const projectIds = operatorOf(request).token?.projectIds ?? null;
+    const page = await readPage(reply, { url, query: request.query }, (range) =>
+      deps.projects.page({ ...range, projectIds }),
+    );
     return { data: page.projects.map(projectView) };
   });
 

@@ -16,7 +16,7 @@ const list = {
   summary: 'Runs of a project, latest first',
   params: projectParams,
   querystring: runListQuery,
-  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(z.array(runRecord)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const one = {
@@ -24,7 +24,7 @@ const one = {
   summary: 'A run with its fields for operators',
   params: runOfProjectParams,
   querystring: noQuery,
-  response: { 200: enveloped(runOfOperator), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(runOfOperator), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 /** Run records, and for a single run also the fields for operators only. */

@@ -15,7 +15,7 @@ const readSettings = {
   ...plain,
   operationId: 'readSettings',
   summary: 'The limits and the model of a project',
-  response: { 200: enveloped(settingsRecord), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(settingsRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const changeSettings = {

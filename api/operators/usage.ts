@@ -17,7 +17,7 @@ const ofProject = {
   summary: 'The use of the limits of a project, and its calls by day',
   params: projectParams,
   querystring,
-  response: { 200: enveloped(projectUsage), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(projectUsage), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const ofKey = {
@@ -25,7 +25,7 @@ const ofKey = {
   summary: 'The calls with an API key by day',
   params: keyParams,
   querystring,
-  response: { 200: enveloped(keyUsageRecord), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(keyUsageRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 /** Calls by day, oldest first. New calls are included after a few seconds. */

@@ -17,7 +17,7 @@ const readSecret = {
   ...plain,
   operationId: 'readWebhookSecret',
   summary: 'The secret that signs the webhooks of a project',
-  response: { 200: enveloped(webhookSecrets), ...errors(400, 401, 404, 429, 500, 503) },
+  response: { 200: enveloped(webhookSecrets), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
 const changed = { 200: enveloped(webhookSecrets), ...errors(400, 401, 403, 404, 429, 500, 503) };

@@ -14,10 +14,10 @@ export function redact(value: unknown, depth = 0): unknown {
   return Object.fromEntries(members);
 }
 
-/** Removes API keys, credentials in headers, passwords in URLs, and secrets in queries. */
+/** Removes API keys, tokens, credentials in headers, passwords in URLs, and secrets in queries. */
 export function redactText(text: string): string {
   return text
-    .replaceAll(ownKey, 'frs_[redacted]')
+    .replaceAll(ownKey, '$1_[redacted]')
     .replaceAll(modelKey, 'sk-[redacted]')
     .replaceAll(headerCredentials, '$1 [redacted]')
     .replaceAll(passwordInAddress, '$1[redacted]@')
@@ -36,7 +36,8 @@ const redacted = '[redacted]';
 const rowQuoting = new Set(['detail', 'where', 'internalQuery']);
 const maxDepth = 8;
 
-const ownKey = /frs_[0-9A-Za-z]{20,}/g;
+/** API keys and operator tokens. */
+const ownKey = /(fr[so])_[0-9A-Za-z]{20,}/g;
 const modelKey = /\bsk-[A-Za-z0-9_-]{8,}/g;
 const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;

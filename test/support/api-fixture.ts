@@ -17,6 +17,7 @@ import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/f
 import { createKeyStore, type NewKey } from '../../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
 import { createOperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
+import { createOperatorTokenStore } from '../../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
@@ -201,6 +202,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     keyUsage: createKeyUsageStore(pool),
     webhooks: createWebhookStore(pool, testSealer),
     operators: createOperatorStore(pool),
+    operatorTokens: createOperatorTokenStore(pool),
     flows: createFlowStore(pool, testSealer),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Operator } from '../../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../../app-types.ts';
 import type { BruteForceGuard } from '../../auth/brute-force-guard.ts';
-import { forAnyone, forOperatorAccess } from '../../auth/callers.ts';
+import { forAnyone, forSignedIn } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
@@ -39,7 +39,7 @@ export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   const { operators, publicUrl } = deps;
   const page = signInPage(deps);
   const unauthenticated = { ...forAnyone, isForOwnPages: true } as const;
-  const config = forOperatorAccess;
+  const config = forSignedIn;
 
   app.get(
     '/sign-in',

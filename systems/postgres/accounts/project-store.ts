@@ -37,6 +37,14 @@ export type ProjectPatch = Partial<
 
 export type NewProject = Pick<Project, 'projectId' | 'name'> & Partial<Pick<Project, ProjectLimit>>;
 
+interface ProjectQuery {
+  limit: number;
+  /** A page's `next`. */
+  after?: string;
+  /** Null, and the default: all projects. */
+  projectIds?: readonly string[] | null;
+}
+
 interface ProjectPage {
   projects: Project[];
   next: string | null;
@@ -50,8 +58,7 @@ export function createProjectStore(pool: Pool, sealer: Sealer) {
     create: (input: NewProject) => insertProject(pool, input),
     find: (projectId: string) => findProject(pool, projectId),
     list: () => listProjects(pool),
-    /** `after` is a page's `next`. */
-    page: (query: { limit: number; after?: string }) => pageOfProjects(pool, query),
+    page: (query: ProjectQuery) => pageOfProjects(pool, query),
     /** Null if there is no such project. */
     update: (projectId: string, patch: ProjectPatch) =>
       updateProject(pool, sealer, { ...patch, projectId }),
@@ -116,15 +123,16 @@ async function listProjects(db: Db): Promise<Project[]> {
 
 async function pageOfProjects(
   db: Db,
-  { limit, after }: { limit: number; after?: string },
+  { limit, after, projectIds }: ProjectQuery,
 ): Promise<ProjectPage> {
   const { rows } = await db.query<ProjectRow>(
     `select ${columns} from projects
-     where $1::text is null
-        or (created_at, id) > (select p.created_at, p.id from projects p where p.id = $1)
+     where ($1::text is null
+            or (created_at, id) > (select p.created_at, p.id from projects p where p.id = $1))
+       and ($3::text[] is null or id = any($3))
      order by created_at, id
      limit $2`,
-    [after ?? null, limit + 1],
+    [after ?? null, limit + 1, projectIds ?? null],
   );
   const projects = rows.slice(0, limit).map(toProject);
   return { projects, next: rows.length > limit ? (projects.at(-1)?.projectId ?? null) : null };

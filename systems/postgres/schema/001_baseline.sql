@@ -165,6 +165,19 @@ create table operator_sessions (
 );
 create index operator_sessions_of_operator on operator_sessions (operator_id);
 
+create table operator_tokens (
+  id uuid primary key,
+  operator_id uuid not null references operators on delete cascade,
+  name text not null,
+  shown_prefix text not null,
+  token_hash bytea not null unique,
+  -- null: all projects; a project may be created later
+  project_ids text[] check (cardinality(project_ids) > 0),
+  expires_at timestamptz not null,
+  created_at timestamptz not null default db_clock()
+);
+create index operator_tokens_of_operator on operator_tokens (operator_id);
+
 create table hosts (
   id text primary key,
   name text not null,

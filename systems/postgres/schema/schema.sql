@@ -362,6 +362,18 @@ CREATE TABLE public.operator_sessions (
     expires_at timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.operator_tokens (
+    id uuid NOT NULL,
+    operator_id uuid NOT NULL,
+    name text NOT NULL,
+    shown_prefix text NOT NULL,
+    token_hash bytea NOT NULL,
+    project_ids text[],
+    expires_at timestamp with time zone NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT operator_tokens_project_ids_check CHECK ((cardinality(project_ids) > 0))
+);
+
 CREATE TABLE public.operators (
     id uuid NOT NULL,
     name text NOT NULL,
@@ -630,6 +642,12 @@ ALTER TABLE ONLY public.operator_links
 ALTER TABLE ONLY public.operator_sessions
     ADD CONSTRAINT operator_sessions_pkey PRIMARY KEY (token_hash);
 
+ALTER TABLE ONLY public.operator_tokens
+    ADD CONSTRAINT operator_tokens_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.operator_tokens
+    ADD CONSTRAINT operator_tokens_token_hash_key UNIQUE (token_hash);
+
 ALTER TABLE ONLY public.operators
     ADD CONSTRAINT operators_name_key UNIQUE (name);
 
@@ -750,6 +768,8 @@ CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (op
 
 CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
 
+CREATE INDEX operator_tokens_of_operator ON public.operator_tokens USING btree (operator_id);
+
 CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
 
 CREATE INDEX run_logs_to_pack ON public.run_logs USING btree (unpacked_since) WHERE (unpacked_since IS NOT NULL);
@@ -864,6 +884,9 @@ ALTER TABLE ONLY public.operator_links
 
 ALTER TABLE ONLY public.operator_sessions
     ADD CONSTRAINT operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.operator_tokens
+    ADD CONSTRAINT operator_tokens_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES public.operators(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.run_configs
     ADD CONSTRAINT run_configs_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);

@@ -27,6 +27,7 @@ const ofOperators = () => routes().filter(({ config }) => config.callers?.includ
 const ids = () => ({
   ...{ ...tenant, runId, sessionId, interactionId: 'question-1' },
   messageId: runId, // of no message
+  tokenId: runId, // of no token
 });
 
 const ask = (call: Call, route: RouteEntry, headers: Record<string, string> = {}) =>

@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import type { CallerKind } from '../../../api/auth/callers.ts';
 import type { RouteEntry } from '../../../api/http/route-table.ts';
+import type { NewOperatorToken } from '../../../systems/postgres/accounts/operator-token-store.ts';
 import { publicUrl, type Tenant } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
@@ -41,9 +42,12 @@ interface Matrix {
   name: string;
   /** The routes that it may call besides those for anyone. */
   kind: CallerKind;
-  headers: (key: string) => Headers | Promise<Headers>;
+  headers: (tenant: Tenant) => Headers | Promise<Headers>;
   /** Its writes are refused. */
   readsOnly?: true;
+  /** Of the routes of its kind, those that are refused, or the only ones that are not. */
+  except?: readonly string[];
+  only?: readonly string[];
 }
 
 const matrix: Matrix[] = [
@@ -51,12 +55,12 @@ const matrix: Matrix[] = [
   {
     name: 'an API key',
     kind: 'key',
-    headers: (key) => ({ authorization: `Bearer ${key}`, origin: publicUrl }),
+    headers: ({ key }) => ({ authorization: `Bearer ${key}`, origin: publicUrl }),
   },
   {
     name: 'an API key as a cookie',
     kind: 'anyone',
-    headers: (key) => ({ cookie: `flowrun_operator=${key}`, origin: publicUrl }),
+    headers: ({ key }) => ({ cookie: `flowrun_operator=${key}`, origin: publicUrl }),
   },
   {
     name: 'an operator',
@@ -77,12 +81,39 @@ const matrix: Matrix[] = [
       origin: publicUrl,
     }),
   },
+  {
+    name: 'an operator token',
+    kind: 'operator-token',
+    headers: () => operatorToken({}),
+  },
+  {
+    name: 'an operator token for the project',
+    kind: 'operator-token',
+    headers: ({ projectId }) => operatorToken({ projectIds: ['other', projectId] }),
+    except: ['POST /api/projects'],
+  },
+  {
+    name: 'an operator token for another project',
+    kind: 'operator-token',
+    headers: () => operatorToken({ projectIds: ['other'] }),
+    only: ['GET /api/projects'],
+  },
+  {
+    name: 'an operator token that has expired',
+    kind: 'anyone',
+    headers: () => operatorToken({ expiresAt: new Date(Date.now() - 1_000) }),
+  },
+  {
+    name: 'an operator token that was revoked',
+    kind: 'anyone',
+    headers: () => operatorToken({ isRevoked: true }),
+  },
 ];
 
 test.each(matrix)('$name is accepted on exactly the listed routes', async (row) => {
   const tenant = await fixture.tenant();
   const ids = { ...tenant, ...(await createResources(tenant)) };
-  const headers = await row.headers(tenant.key);
+  const headers = await row.headers(tenant);
   for (const route of endsLast(api.app.routeTable)) {
     const { status } = await callRoute(caller(api, null), route, { ids, headers });
     const outcome = status === 401 || status === 403 ? 'refused' : 'accepted';
@@ -91,10 +122,12 @@ test.each(matrix)('$name is accepted on exactly the listed routes', async (row) 
   }
 });
 
-function expectedFor({ kind, readsOnly }: Matrix, route: RouteEntry): 'accepted' | 'refused' {
+function expectedFor(row: Matrix, route: RouteEntry): 'accepted' | 'refused' {
   // The code of its request is unknown.
   if (route.url === '/api/sign-in') return 'refused';
-  const names: readonly string[] = [...routesByCaller.anyone, ...routesByCaller[kind]];
+  const { kind, readsOnly, except = [], only = routesByCaller[kind] } = row;
+  const ofKind = only.filter((name) => !except.includes(name));
+  const names: readonly string[] = [...routesByCaller.anyone, ...ofKind];
   const isRead = route.method === 'GET' || route.method === 'HEAD';
   return names.includes(nameOf(route)) && (isRead || readsOnly !== true) ? 'accepted' : 'refused';
 }
@@ -108,7 +141,7 @@ async function createResources({ projectId, flowId, key }: Tenant) {
   const spare = { projectId, name: 'spare', createdBy: 'ana' };
   const { record } = await fixture.stores.keys.create(spare);
   const { runId } = run.json.data;
-  const ofNone = { interactionId: 'question-1', messageId: runId };
+  const ofNone = { interactionId: 'question-1', messageId: runId, tokenId: runId };
   return { runId, sessionId, keyId: record.keyId, ...ofNone };
 }
 
@@ -116,4 +149,20 @@ async function signIn(): Promise<string> {
   const { code } = await fixture.stores.operators.invite('olga');
   const headers = { origin: publicUrl };
   return cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
+}
+
+interface TokenOptions extends Partial<NewOperatorToken> {
+  isRevoked?: true;
+}
+
+/** Without the origin of the service, which only cookies need. */
+async function operatorToken({ isRevoked, ...fields }: TokenOptions): Promise<Headers> {
+  const { operators, operatorTokens } = fixture.stores;
+  await operators.invite('olga');
+  const expiresAt = new Date(Date.now() + 60_000);
+  const named = { operator: 'olga', name: 'ci', expiresAt };
+  const created = await operatorTokens.create({ ...named, ...fields });
+  if (created === null) throw new Error('the operator was removed');
+  if (isRevoked === true) await operatorTokens.revoke(created.record.tokenId);
+  return { authorization: `Bearer ${created.token}` };
 }

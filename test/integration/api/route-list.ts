@@ -40,6 +40,32 @@ export const scopesOfRoutes: Record<string, readonly string[]> = {
   'PUT /api/v1/runs/:runId/files.tar.gz': ['run', 'chat'],
 };
 
+/** The routes of operators that accept a token too. */
+const forOperatorTokens = [
+  'DELETE /api/projects/:projectId/keys/:keyId',
+  'GET /api/projects',
+  'GET /api/projects/:projectId',
+  'GET /api/projects/:projectId/flows',
+  'GET /api/projects/:projectId/flows/:flowId',
+  'GET /api/projects/:projectId/keys',
+  'GET /api/projects/:projectId/keys/:keyId',
+  'GET /api/projects/:projectId/keys/:keyId/usage',
+  'GET /api/projects/:projectId/runs',
+  'GET /api/projects/:projectId/runs/:runId',
+  'GET /api/projects/:projectId/settings',
+  'GET /api/projects/:projectId/usage',
+  'GET /api/projects/:projectId/webhook-secret',
+  'PATCH /api/projects/:projectId/flows/:flowId',
+  'PATCH /api/projects/:projectId/settings',
+  'POST /api/projects',
+  'POST /api/projects/:projectId/flows',
+  'POST /api/projects/:projectId/flows/:flowId/runs',
+  'POST /api/projects/:projectId/keys',
+  'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
+  'POST /api/projects/:projectId/webhook-secret/next',
+  'POST /api/projects/:projectId/webhook-secret/rotate',
+];
+
 /**
  * Every route, by the callers that it accepts. A new route needs a line here; `HEAD` is accepted
  * wherever `GET` is.
@@ -56,29 +82,12 @@ export const routesByCaller = {
   ],
   key: Object.keys(scopesOfRoutes),
   operator: [
-    'DELETE /api/projects/:projectId/keys/:keyId',
+    ...forOperatorTokens,
+    'DELETE /api/operator-tokens/:tokenId',
     'GET /api/me',
-    'GET /api/projects',
-    'GET /api/projects/:projectId',
-    'GET /api/projects/:projectId/flows',
-    'GET /api/projects/:projectId/flows/:flowId',
-    'GET /api/projects/:projectId/keys',
-    'GET /api/projects/:projectId/keys/:keyId',
-    'GET /api/projects/:projectId/keys/:keyId/usage',
-    'GET /api/projects/:projectId/runs',
-    'GET /api/projects/:projectId/runs/:runId',
-    'GET /api/projects/:projectId/settings',
-    'GET /api/projects/:projectId/usage',
-    'GET /api/projects/:projectId/webhook-secret',
-    'PATCH /api/projects/:projectId/flows/:flowId',
-    'PATCH /api/projects/:projectId/settings',
-    'POST /api/projects',
-    'POST /api/projects/:projectId/flows',
-    'POST /api/projects/:projectId/flows/:flowId/runs',
-    'POST /api/projects/:projectId/keys',
-    'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
-    'POST /api/projects/:projectId/webhook-secret/next',
-    'POST /api/projects/:projectId/webhook-secret/rotate',
+    'GET /api/operator-tokens',
+    'POST /api/operator-tokens',
     'POST /api/sign-out',
   ],
+  'operator-token': forOperatorTokens,
 };

@@ -1,4 +1,4 @@
-// API keys of projects, and sign-in links of operators.
+// API keys of projects, sign-in links of operators, and their tokens.
 
 import { describe, expect, test } from 'vitest';
 import { createKeyStore, type KeyRecord } from '../../../systems/postgres/accounts/key-store.ts';
@@ -6,6 +6,10 @@ import {
   createOperatorStore,
   type Operator,
 } from '../../../systems/postgres/accounts/operator-store.ts';
+import {
+  createOperatorTokenStore,
+  type OperatorToken,
+} from '../../../systems/postgres/accounts/operator-token-store.ts';
 import { useCliFixture } from './cli-fixture.ts';
 
 const { fixture, flowrun } = useCliFixture();
@@ -71,5 +75,34 @@ describe('operators', () => {
     expect((await flowrun('operator', 'remove', 'ana')).code).toBe(0);
     expect(await operators.findBySession(signedIn?.session ?? '')).toBeNull();
     expect((await flowrun('operator', 'remove', 'ana')).err).toContain('No such operator: ana');
+  });
+});
+
+describe('operator tokens', () => {
+  const create = ['token', 'create', '--operator', 'eva', '--name', 'ci'];
+
+  test('are printed once, limited to projects, and can be revoked', async () => {
+    const tokens = createOperatorTokenStore(fixture.database.pool);
+    await flowrun('operator', 'add', 'eva');
+    const { out, err, code } = await flowrun(...create, '--project', 'shop', '--project', 'other');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^fro_[0-9A-Za-z]{43}\n$/)]);
+    expect(err).toContain('not shown again');
+    const holder = await tokens.findHolder(out.trim());
+    expect(holder).toMatchObject({ name: 'eva', token: { projectIds: ['shop', 'other'] } });
+    const listed = await flowrun('token', 'list');
+    expect(listed.out).toContain(out.slice(0, 12));
+    expect(listed.out).not.toContain(out.trim());
+    const [listedToken] = await flowrun.json<OperatorToken[]>('token', 'list');
+    const { tokenId = '' } = listedToken ?? {};
+    expect((await flowrun('token', 'revoke', tokenId)).code).toBe(0);
+    expect(await tokens.findHolder(out.trim())).toBeNull();
+    expect((await flowrun('token', 'revoke', tokenId)).err).toContain(`No such token: ${tokenId}`);
+  });
+
+  test('need an operator, and end within a year', async () => {
+    const unknown = await flowrun('token', 'create', '--operator', 'ivo', '--name', 'ci');
+    expect([unknown.code, unknown.err]).toEqual([1, 'No such operator: ivo.\n']);
+    const late = await flowrun(...create, '--expires', '2099-01-31');
+    expect([late.code, late.err]).toEqual([2, '--expires: must be at most 365 days from now.\n']);
   });
 });

@@ -88,6 +88,7 @@ describe('a text', () => {
   const key = `frs_${'a1B2c3D4e5F6'.repeat(4).slice(0, 43)}`;
   test.each([
     [`key ${key} was refused`, 'key frs_[redacted] was refused'],
+    [`token ${key.replace('frs', 'fro')} expired`, 'token fro_[redacted] expired'],
     ['x-api-key: sk-ant-api03-abc_def-ghi', 'x-api-key: sk-[redacted]'],
     ['Authorization: Bearer abc.def.ghi', 'Authorization: Bearer [redacted]'],
     [

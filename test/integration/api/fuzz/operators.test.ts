@@ -35,7 +35,8 @@ beforeAll(async () => {
   const { record } = await fixture.stores.keys.create(spare);
   const call = caller(api, key);
   const started = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
-  Object.assign(ids, { projectId, flowId, keyId: record.keyId, runId: started.json.data.runId });
+  const { runId } = started.json.data;
+  Object.assign(ids, { projectId, flowId, keyId: record.keyId, runId, tokenId: randomUUID() });
   const { code } = await fixture.stores.operators.invite('ana');
   const headers = { origin: publicUrl };
   cookie = cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));

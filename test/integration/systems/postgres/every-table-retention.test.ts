@@ -30,6 +30,7 @@ const permanent: Record<string, string> = {
   open_sessions: 'one row per project',
   operator_links: 'expired rows are deleted by the next sign-in',
   operator_sessions: 'expired rows are deleted by the next sign-in',
+  operator_tokens: 'expired rows are deleted by the next token',
   operators: 'the operators',
   project_turns: 'one row per project',
   projects: 'the projects',

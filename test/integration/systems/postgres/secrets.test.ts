@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
+import { createOperatorTokenStore } from '../../../../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
@@ -58,8 +59,13 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
   const { code } = await operators.invite('ana');
   const signedIn = await operators.signIn((await operators.invite('ana')).code);
   const session = signedIn?.session ?? '';
+  const expiresAt = new Date(Date.now() + 60_000);
+  const fields = { operator: 'ana', name: 'ci', expiresAt };
+  const { token = '' } = (await createOperatorTokenStore(database.pool).create(fields)) ?? {};
+  expect(token).toMatch(/^fro_/);
   const { secret: webhookSecret } = await projects.ensureWebhookSecrets(scenario.projectId);
-  for (const secret of [canary, key.slice(12), webhookSecret.slice(4), code, session]) {
+  const shown = [key, token].map((text) => text.slice(12));
+  for (const secret of [canary, ...shown, webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);
   }
   const plan = await createRunStore(database.pool, testSealer).sandboxPlan(runId);
