@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefau
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FlowOutline } from '../core/flows/flow.ts';
 import { flowIdsOf, type KeyAction, permitsAction } from '../core/keys/key-scopes.ts';
-import type { KeyRecord } from '../systems/postgres/accounts/key-store.ts';
+import type { KeyRecord } from '../systems/postgres/accounts/key-row.ts';
 import type { Operator } from '../systems/postgres/accounts/operator-store.ts';
 import type { TokenHolder } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { CallerKind } from './auth/callers.ts';

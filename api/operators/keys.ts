@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../core/omit-undefined.ts';
-import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-row.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';

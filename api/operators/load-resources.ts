@@ -1,7 +1,7 @@
 import { projectIdRule } from '../../core/field-rules.ts';
 import type { Flow } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-row.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import { forOperatorAccess } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';

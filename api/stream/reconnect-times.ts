@@ -8,7 +8,7 @@ import {
   evenShare,
   reconnectStepMs,
 } from '../../core/reconnect-delay.ts';
-import type { KeyRecord } from '../../systems/postgres/accounts/key-store.ts';
+import type { KeyRecord } from '../../systems/postgres/accounts/key-row.ts';
 import type { StreamSlots } from '../../systems/redis/stream-slots.ts';
 import type { StreamLimiter } from './stream-limiter.ts';
 

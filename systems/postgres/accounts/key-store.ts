@@ -1,27 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { FlowOutline } from '../../../core/flows/flow.ts';
-import type { KeyScopes } from '../../../core/keys/key-scopes.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
-import { type FlowRow, joinedFlowColumns } from './flow-row.ts';
-
-export interface KeyRecord {
-  keyId: string;
-  projectId: string;
-  name: string;
-  createdBy: string;
-  /** The readable part of the key. */
-  shownPrefix: string;
-  rateLimitRpm: number;
-  scopes: KeyScopes;
-  /** Decided by the database's clock at the time of reading. */
-  state: 'active' | 'expired' | 'revoked';
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
-  createdAt: Date;
-}
+import {
+  type KeyRecord,
+  type KeyRow,
+  type KeyWithFlowRow,
+  keyColumns,
+  outlineOfFlow,
+  toFlowOutline,
+  toKeyRecord,
+} from './key-row.ts';
 
 export interface NewKey {
   projectId: string;
@@ -58,30 +48,6 @@ export function createKeyStore(pool: Pool) {
   };
 }
 
-interface KeyRow {
-  id: string;
-  project_id: string;
-  name: string;
-  created_by: string;
-  shown_prefix: string;
-  rate_limit_rpm: number;
-  scopes: string[] | null;
-  state: KeyRecord['state'];
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
-  created_at: Date;
-}
-
-const columns = `
-  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, scopes, expires_at,
-  revoked_at, last_used_at, created_at,
-  case
-    when revoked_at is not null then 'revoked'
-    when expires_at <= db_clock() then 'expired'
-    else 'active'
-  end as state`;
-
 async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: KeyRecord }> {
   const key = input.key ?? `frs_${randomToken()}`;
   const { rows } = await db.query<KeyRow>(
@@ -89,7 +55,7 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
        (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at,
         scopes)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-     returning ${columns}`,
+     returning ${keyColumns}`,
     [
       randomUUID(),
       input.projectId,
@@ -107,25 +73,11 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
 }
 
 async function findByKey(db: Db, key: string): Promise<KeyRecord | null> {
-  const text = `select ${columns} from api_keys where key_hash = $1`;
+  const text = `select ${keyColumns} from api_keys where key_hash = $1`;
   const values = [hashOfToken(key)];
   const { rows } = await db.query<KeyRow>({ name: 'find_key', text, values });
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
-
-const outlineColumns = [
-  'id',
-  'project_id',
-  'model',
-  'mcp_server_names',
-  'timeout_seconds',
-  'max_turns',
-  'max_budget_usd',
-] as const;
-
-type FlowOutlineRow = {
-  [Name in (typeof outlineColumns)[number] as `flow_${Name}`]: FlowRow[Name];
-};
 
 async function findWithFlow(
   db: Db,
@@ -133,28 +85,12 @@ async function findWithFlow(
   flowId: string,
 ): Promise<{ key: KeyRecord; flow: FlowOutline | null } | null> {
   const text = `
-    select k.*, ${joinedFlowColumns('flow_', outlineColumns)}
-    from (select ${columns} from api_keys where key_hash = $1) k left join flows f on f.id = $2`;
+    select k.*, ${outlineOfFlow}
+    from (select ${keyColumns} from api_keys where key_hash = $1) k left join flows f on f.id = $2`;
   const values = [hashOfToken(key), flowId];
   const name = 'find_key_with_flow';
-  const { rows } = await db.query<KeyRow & (FlowOutlineRow | { flow_id: null })>({
-    name,
-    text,
-    values,
-  });
+  const { rows } = await db.query<KeyWithFlowRow>({ name, text, values });
   return rows[0] ? { key: toKeyRecord(rows[0]), flow: toFlowOutline(rows[0]) } : null;
-}
-
-function toFlowOutline(row: FlowOutlineRow | { flow_id: null }): FlowOutline | null {
-  if (row.flow_id === null) return null;
-  return {
-    flowId: row.flow_id,
-    projectId: row.flow_project_id,
-    model: row.flow_model,
-    mcpServerNames: row.flow_mcp_server_names,
-    timeoutSeconds: row.flow_timeout_seconds,
-    limits: { maxTurns: row.flow_max_turns, maxBudgetUsd: row.flow_max_budget_usd },
-  };
 }
 
 async function activeOf(db: Db, keyIds: string[]): Promise<string[]> {
@@ -168,13 +104,14 @@ async function activeOf(db: Db, keyIds: string[]): Promise<string[]> {
 }
 
 async function listKeys(db: Db, projectId: string): Promise<KeyRecord[]> {
-  const text = `select ${columns} from api_keys where project_id = $1 order by created_at, id`;
+  const text = `select ${keyColumns} from api_keys where project_id = $1 order by created_at, id`;
   const { rows } = await db.query<KeyRow>(text, [projectId]);
   return rows.map(toKeyRecord);
 }
 
 async function findKey(db: Db, keyId: string): Promise<KeyRecord | null> {
-  const { rows } = await db.query<KeyRow>(`select ${columns} from api_keys where id = $1`, [keyId]);
+  const text = `select ${keyColumns} from api_keys where id = $1`;
+  const { rows } = await db.query<KeyRow>(text, [keyId]);
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 
@@ -184,7 +121,7 @@ async function pageOfKeys(
   { limit, after }: { limit: number; after?: string },
 ): Promise<{ keys: KeyRecord[]; next: string | null }> {
   const { rows } = await db.query<KeyRow>(
-    `select ${columns} from api_keys
+    `select ${keyColumns} from api_keys
      where project_id = $1
        and ($2::uuid is null
             or (created_at, id) > (select k.created_at, k.id from api_keys k where k.id = $2))
@@ -199,7 +136,7 @@ async function pageOfKeys(
 async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
   const { rows } = await db.query<KeyRow>(
     `update api_keys set revoked_at = coalesce(revoked_at, db_clock()) where id = $1
-     returning ${columns}`,
+     returning ${keyColumns}`,
     [keyId],
   );
   return rows[0] ? toKeyRecord(rows[0]) : null;
@@ -219,21 +156,4 @@ async function touchKeys(db: Db, keyIds: string[]): Promise<string[]> {
     [keyIds],
   );
   return rows.map(({ id }) => id);
-}
-
-function toKeyRecord(row: KeyRow): KeyRecord {
-  return {
-    keyId: row.id,
-    projectId: row.project_id,
-    name: row.name,
-    createdBy: row.created_by,
-    shownPrefix: row.shown_prefix,
-    rateLimitRpm: row.rate_limit_rpm,
-    scopes: row.scopes,
-    state: row.state,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-    createdAt: row.created_at,
-  };
 }

@@ -1,7 +1,8 @@
 // API keys of projects, sign-in links of operators, and their tokens.
 
 import { describe, expect, test } from 'vitest';
-import { createKeyStore, type KeyRecord } from '../../../systems/postgres/accounts/key-store.ts';
+import type { KeyRecord } from '../../../systems/postgres/accounts/key-row.ts';
+import { createKeyStore } from '../../../systems/postgres/accounts/key-store.ts';
 import {
   createOperatorStore,
   type Operator,
