@@ -19,7 +19,10 @@ export type App = FastifyInstance<
 
 /** The caller of a request: an active API key. */
 export interface Caller {
+  /** With the scopes of the run token, if the request has one. */
   key: KeyRecord;
+  /** Null: the request has the key itself. */
+  runToken: { runId: string; expiresInMs: number } | null;
   /** The flow in the path, which may be of another project; null: there is none. */
   flow: FlowOutline | null;
 }
@@ -51,6 +54,8 @@ declare module 'fastify' {
      * `Origin`.
      */
     isForOwnPages?: true;
+    /** Calls `checkRun` for the run that it finds, because its path has none. */
+    checksRun?: true;
     /** Lists only the projects that the caller can reach. */
     leavesOutProjects?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */

@@ -39,6 +39,7 @@ import { operatorApi } from './operators/operator-api.ts';
 import { answerInteraction } from './runs/interactions/answer-interaction.ts';
 import { readLogs } from './runs/logs/read-logs.ts';
 import { changeLabels } from './runs/routes/change-labels.ts';
+import { createRunToken } from './runs/routes/create-run-token.ts';
 import { deleteRun } from './runs/routes/delete-run.ts';
 import { interruptRun } from './runs/routes/interrupt-run.ts';
 import { listRuns } from './runs/routes/list-runs.ts';
@@ -48,12 +49,12 @@ import { retryRun } from './runs/routes/retry-run.ts';
 import { stopRun } from './runs/routes/stop-run.ts';
 import { triggerRun } from './runs/routes/trigger-run.ts';
 import { createRunEndWaiter } from './runs/run-end-waiter.ts';
-import { createStartRun } from './runs/start-run.ts';
-import { createWorkflowClient } from './runs/workflow-client.ts';
+import { createStartRun, type StartRun } from './runs/start-run.ts';
+import { createWorkflowClient, type WorkflowClient } from './runs/workflow-client.ts';
 import { sessions } from './sessions/routes/sessions.ts';
 import { createTurnWaiter } from './sessions/turn-waiter.ts';
 import { streamRun } from './stream/stream-run.ts';
-import { createStreams } from './stream/streams.ts';
+import { createStreams, type Streams } from './stream/streams.ts';
 
 /** Builds the API from its dependencies, without listening. */
 export async function buildApp(deps: ApiDeps): Promise<App> {
@@ -94,10 +95,29 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   installWaitLimit(app);
 
   await registerOpenApi(app, deps.publicUrl);
+  runs(app, deps, { streams, workflows, startRun });
+  sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
+  listFlows(app, deps);
+  operatorApi(app, deps, { guard: operatorGuard, startRun });
+  openapi(app);
+  postman(app, deps.publicUrl);
+  health(app, deps);
+  landingPage(app, deps);
+  return app;
+}
+
+interface RunParts {
+  streams: Streams;
+  workflows: WorkflowClient;
+  startRun: StartRun;
+}
+
+function runs(app: App, deps: ApiDeps, { streams, workflows, startRun }: RunParts): void {
   triggerRun(app, deps, startRun);
   listRuns(app, deps);
   readRun(app, deps);
   streamRun(app, deps, streams);
+  createRunToken(app, deps);
   readLogs(app, deps);
   files(app, deps);
   changeLabels(app, deps);
@@ -107,14 +127,6 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   retryRun(app, deps, startRun);
   deleteRun(app, deps, workflows);
   postMessage(app);
-  sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
-  listFlows(app, deps);
-  operatorApi(app, deps, { guard: operatorGuard, startRun });
-  openapi(app);
-  postman(app, deps.publicUrl);
-  health(app, deps);
-  landingPage(app, deps);
-  return app;
 }
 
 /** Returns the guard against guessed sessions, which the sign-in uses too. */

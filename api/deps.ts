@@ -6,6 +6,7 @@ import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import type { OperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import type { RunTokenStore } from '../systems/postgres/accounts/run-token-store.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import type { BlobStore } from '../systems/postgres/files/blob-store.ts';
@@ -62,6 +63,7 @@ export interface ApiDeps {
     KeyStore,
     'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page' | 'create' | 'revoke'
   >;
+  runTokens: RunTokenStore;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;

@@ -97,9 +97,11 @@ export const messageNotQueued = () =>
   );
 
 export const unauthorized = () =>
-  new ApiError('UNAUTHORIZED', 'The API key is missing, malformed, expired or revoked.', {
-    headers: { 'www-authenticate': 'Bearer' },
-  });
+  new ApiError(
+    'UNAUTHORIZED',
+    'The API key or run token is missing, malformed, expired or revoked.',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
 
 export const outOfScope = (what: string) =>
   new ApiError('UNAUTHORIZED', `The API key has no scope for ${what}.`, { status: 403 });

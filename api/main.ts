@@ -12,6 +12,7 @@ import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-stor
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import { createOperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import { createRunTokenStore } from '../systems/postgres/accounts/run-token-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
@@ -215,6 +216,7 @@ function storesOn(pool: Pool) {
   const { staleMs } = hostThresholds(config.times.hostLostMs);
   return {
     keys: createKeyStore(pool),
+    runTokens: createRunTokenStore(pool),
     keyUsage: createKeyUsageStore(pool),
     configs: createRunConfigStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),

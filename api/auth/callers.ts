@@ -1,10 +1,10 @@
 import type { KeyAction } from '../../core/keys/key-scopes.ts';
 
 /**
- * The origin of a request: an API key, an operator who has signed in, an operator token, or anyone,
- * if the route needs no credential.
+ * The origin of a request: an API key, a token of a key for one run, an operator who has signed in,
+ * an operator token, or anyone, if the route needs no credential.
  */
-export type CallerKind = 'anyone' | 'key' | 'operator' | 'operator-token';
+export type CallerKind = 'anyone' | 'key' | 'run-token' | 'operator' | 'operator-token';
 
 export const forAnyone = { callers: ['anyone'] } as const;
 export const forOperatorAccess = {
@@ -18,3 +18,7 @@ export const forSignedIn = { callers: ['operator'], isForOwnPages: true } as con
 /** A key with scopes needs one of these. */
 export const forKeys = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key'], scopes }) as const;
+
+/** The same, and a run token if the run is its own. */
+export const forKeysAndRunTokens = (...scopes: [KeyAction, ...KeyAction[]]) =>
+  ({ callers: ['key', 'run-token'], scopes }) as const;

@@ -1,16 +1,40 @@
 import type { FastifyRequest } from 'fastify';
 import { permitsAction } from '../../core/keys/key-scopes.ts';
-import type { App } from '../app-types.ts';
+import { type App, type Caller, callerOf } from '../app-types.ts';
 import { ApiError, outOfScope } from '../errors.ts';
 
 /** Runs after the rate limit, so that refused calls take a token too. */
 export function checkScopes(app: App): void {
-  app.addHook('onRequest', async ({ caller, routeOptions, is404 }) => {
+  app.addHook('onRequest', async (request) => {
+    const { caller, routeOptions, is404 } = request;
     if (caller === null || is404) return;
+    checkRunToken(request, caller);
     const { scopes = [] } = routeOptions.config;
     if (!permitsAction(caller.key.scopes, scopes)) throw outOfScope('this call');
   });
 }
+
+function checkRunToken({ params, routeOptions }: FastifyRequest, { runToken }: Caller): void {
+  if (runToken === null) return;
+  const { callers = [], checksRun } = routeOptions.config;
+  const { runId } = params as { runId?: string };
+  const isItsRun = runId === undefined ? checksRun === true : isSame(runId, runToken);
+  if (!callers.includes('run-token') || !isItsRun) throw outOfRun();
+}
+
+/** For routes without a run in their path. Null: the call would begin a run. */
+export function checkRun(request: FastifyRequest, runId: string | null): void {
+  const { runToken } = callerOf(request);
+  if (runToken !== null && (runId === null || !isSame(runId, runToken))) throw outOfRun();
+}
+
+const isSame = (runId: string, token: { runId: string }): boolean =>
+  runId.toLowerCase() === token.runId;
+
+const outOfRun = () =>
+  new ApiError('UNAUTHORIZED', 'A run token only reads, streams and chats with its run.', {
+    status: 403,
+  });
 
 /**
  * Throws if the operator token is not for the project in the path. Without one, only lists that

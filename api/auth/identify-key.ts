@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { apiKeyRule } from '../../core/field-rules.ts';
+import { runTokenRule, scopesOfRunToken } from '../../core/keys/run-tokens.ts';
 import type { KeyStore } from '../../systems/postgres/accounts/key-store.ts';
+import type { RunTokenStore } from '../../systems/postgres/accounts/run-token-store.ts';
 import type { Caller } from '../app-types.ts';
 import { ApiError, unauthorized } from '../errors.ts';
 import { isUuid } from '../http/not-found.ts';
@@ -9,6 +11,7 @@ import { presentedKey } from './credentials.ts';
 
 interface KeyAccess {
   keys: Pick<KeyStore, 'findByKey' | 'findWithFlow'>;
+  runTokens: Pick<RunTokenStore, 'findHolder'>;
   /** Called for every authenticated request. */
   onUse: (keyId: string) => void;
   nowMs: () => number;
@@ -17,22 +20,35 @@ interface KeyAccess {
 export type IdentifyKey = (request: FastifyRequest) => Promise<Caller>;
 
 /**
- * Returns the caller with the presented API key, or throws. The key is looked up for every call, so
- * a revocation takes effect immediately. The same statement reads the flow in the path, which most
- * routes need. It leaves out the texts, because the flow is in memory while the body arrives.
+ * Returns the caller with the presented API key or run token, or throws. The key is looked up for
+ * every call, so a revocation takes effect immediately. The same statement reads the flow in the
+ * path, which most routes need. It leaves out the texts, because the flow is in memory while the
+ * body arrives.
  */
-export function createKeyIdentification({ keys, onUse, nowMs }: KeyAccess): IdentifyKey {
+export function createKeyIdentification(access: KeyAccess): IdentifyKey {
+  const { keys, runTokens, onUse, nowMs } = access;
   const guard = createBruteForceGuard(nowMs);
 
   async function find(secret: string, flowId: string | null): Promise<Caller | null> {
-    if (flowId !== null) return keys.findWithFlow(secret, flowId);
-    const key = await keys.findByKey(secret);
-    return key && { key, flow: null };
+    if (runTokenRule.pattern.test(secret)) return findByRunToken(secret, flowId);
+    if (flowId === null) {
+      const key = await keys.findByKey(secret);
+      return key && { key, flow: null, runToken: null };
+    }
+    const found = await keys.findWithFlow(secret, flowId);
+    return found && { ...found, runToken: null };
+  }
+
+  async function findByRunToken(token: string, flowId: string | null): Promise<Caller | null> {
+    const holder = await runTokens.findHolder(token, flowId);
+    if (holder === null) return null;
+    const { key } = holder;
+    return { ...holder, key: { ...key, scopes: scopesOfRunToken(key.scopes) } };
   }
 
   return async (request) => {
     const secret = presentedKey(request);
-    if (secret === null || !apiKeyRule.pattern.test(secret)) throw unauthorized();
+    if (secret === null || !isCredential(secret)) throw unauthorized();
     const waitSeconds = guard.retryAfterSeconds(secret, request.ip);
     if (waitSeconds === Number.POSITIVE_INFINITY) throw unauthorized();
     if (waitSeconds > 0) throw tooManyUnknownKeys(waitSeconds);
@@ -43,6 +59,9 @@ export function createKeyIdentification({ keys, onUse, nowMs }: KeyAccess): Iden
     return found;
   };
 }
+
+const isCredential = (secret: string): boolean =>
+  apiKeyRule.pattern.test(secret) || runTokenRule.pattern.test(secret);
 
 /** Null if the path has no flow ID, or a malformed one. */
 function flowIdOf({ params }: FastifyRequest): string | null {

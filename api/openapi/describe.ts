@@ -31,5 +31,10 @@ function routeAccess({ config = {} }: RouteOptions) {
   if (callers.includes('operator-token'))
     return { security: [{ operatorSession: [] }, { operatorToken: [] }] };
   if (callers.includes('operator')) return { security: [{ operatorSession: [] }] };
-  return acceptsKeyInQuery === true ? { security: [{ apiKey: [] }, { keyInQuery: [] }] } : {};
+  const security = [
+    { apiKey: [] },
+    ...(callers.includes('run-token') ? [{ runToken: [] }] : []),
+    ...(acceptsKeyInQuery === true ? [{ keyInQuery: [] }] : []),
+  ];
+  return security.length === 1 ? {} : { security };
 }

@@ -29,12 +29,17 @@ export const baseDocument = {
         scheme: 'bearer',
         description: 'An API key of a project: `Authorization: Bearer frs_…`.',
       },
+      runToken: {
+        type: 'http' as const,
+        scheme: 'bearer',
+        description: 'A token for one run, from `createRunToken`: `Authorization: Bearer frt_…`.',
+      },
       keyInQuery: {
         type: 'apiKey' as const,
         in: 'query',
         name: 'api_key',
         description:
-          'For an EventSource, which cannot set headers. URLs are often logged, so prefer the header.',
+          'An API key or a run token, for an EventSource, which cannot set headers. URLs are often logged, so prefer the header, or a run token.',
       },
       operatorSession: {
         type: 'apiKey' as const,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
 import { type App, accessOf, callerOf } from '../app-types.ts';
-import { forKeys } from '../auth/callers.ts';
+import { forKeysAndRunTokens } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
 import { checkFlowScope } from '../runs/load-run.ts';
@@ -26,10 +26,9 @@ const schema = {
   params: runParams,
   querystring: z.strictObject({
     lastEventId: eventId.optional().meta({ description: 'Same as the Last-Event-ID header.' }),
-    api_key: z
-      .string()
-      .optional()
-      .meta({ description: 'The API key, for clients that cannot set headers.' }),
+    api_key: z.string().optional().meta({
+      description: 'The API key or a run token, for clients that cannot set headers.',
+    }),
   }),
   headers: z.looseObject({
     'last-event-id': z.string().optional().meta({ description: 'Resume after this event ID.' }),
@@ -40,7 +39,11 @@ const schema = {
 /** For a run of another project this route answers 404. */
 export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   const url = '/api/v1/runs/:runId/stream';
-  const config = { ...forKeys('read'), acceptsKeyInQuery: true, isStream: true } as const;
+  const config = {
+    ...forKeysAndRunTokens('read'),
+    acceptsKeyInQuery: true,
+    isStream: true,
+  } as const;
   app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
     const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
     const caller = callerOf(request);

@@ -44,8 +44,10 @@ export function createStreams(deps: ApiDeps): Streams {
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
-  async function serve(reader: Reader): Promise<void> {
-    const stopWatching = keyWatch.watch(reader.key.keyId, () => closeReader(reader, null));
+  async function serve(reader: Reader, { runToken }: Caller): Promise<void> {
+    const end = () => closeReader(reader, null);
+    const stopWatching = keyWatch.watch(reader.key.keyId, end);
+    const expiry = runToken && setTimeout(end, runToken.expiresInMs);
     try {
       await serveReader(reader);
     } catch (err) {
@@ -53,13 +55,13 @@ export function createStreams(deps: ApiDeps): Streams {
       deps.logger.warn({ err, runId, requestId }, 'stream_aborted');
     } finally {
       stopWatching();
+      clearTimeout(expiry ?? undefined);
     }
   }
 
   return {
-    async open({ run, caller: { key }, resumeAfter }, reply) {
-      const { keyId, projectId } = key;
-      const slot = { slotId: deps.newId(), keyId, projectId };
+    async open({ run, caller, caller: { key }, resumeAfter }, reply) {
+      const slot = { slotId: deps.newId(), keyId: key.keyId, projectId: key.projectId };
       const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
       // A client that has left already emits no further `close`.
       if (reply.raw.destroyed) {
@@ -74,7 +76,7 @@ export function createStreams(deps: ApiDeps): Streams {
         nextRetryMs: reconnect.nextRetryMs,
       });
       if (isClosing) closeAll(reconnects, [reader]);
-      const served = serve(reader).finally(() => {
+      const served = serve(reader, caller).finally(() => {
         open.delete(reader);
         reconnect.release();
         release();

@@ -36,8 +36,8 @@ const redacted = '[redacted]';
 const rowQuoting = new Set(['detail', 'where', 'internalQuery']);
 const maxDepth = 8;
 
-/** API keys and operator tokens. */
-const ownKey = /(fr[so])_[0-9A-Za-z]{20,}/g;
+/** API keys, operator tokens and run tokens. */
+const ownKey = /(fr[sot])_[0-9A-Za-z]{20,}/g;
 const modelKey = /\bsk-[A-Za-z0-9_-]{8,}/g;
 const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;

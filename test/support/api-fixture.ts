@@ -19,6 +19,7 @@ import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-s
 import { createOperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
 import { createOperatorTokenStore } from '../../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
+import { createRunTokenStore } from '../../systems/postgres/accounts/run-token-store.ts';
 import { createAdmission } from '../../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../../systems/postgres/client/probe.ts';
@@ -199,6 +200,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
   return {
     projects: createProjectStore(pool, testSealer),
     keys: createKeyStore(pool),
+    runTokens: createRunTokenStore(pool),
     keyUsage: createKeyUsageStore(pool),
     webhooks: createWebhookStore(pool, testSealer),
     operators: createOperatorStore(pool),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
@@ -25,7 +25,7 @@ const schemaOf = (format: ArchiveFormat) => ({
 
 /** The whole list is read first, so that the archive has one state of the working directory. */
 function addRoute(app: App, deps: ApiDeps, format: ArchiveFormat): void {
-  const options = { config: forKeys('read'), schema: schemaOf(format) };
+  const options = { config: forKeysAndRunTokens('read'), schema: schemaOf(format) };
   app.get(`/api/v1/runs/:runId/files.${format.ending}`, options, async (request, reply) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
     await syncFiles(deps, run);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
@@ -38,7 +38,7 @@ const schema = {
   },
 };
 
-const config = forKeys('read');
+const config = forKeysAndRunTokens('read');
 
 export function listChanges(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/changes', { config, schema }, async (request, reply) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
@@ -21,7 +21,7 @@ const schema = {
   response: { 200: enveloped(runRecord), ...errors(400, 401, 403, 404, 413, 415, 429, 500, 503) },
 };
 
-const config = forKeys('run', 'chat');
+const config = forKeysAndRunTokens('run', 'chat');
 
 /**
  * The turn to interrupt is determined here: when the signal reaches the host, another one may have

@@ -1,7 +1,7 @@
 import { questionsOf } from '../../../core/agent/interaction.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
@@ -17,7 +17,8 @@ const schema = {
 };
 
 export function readRun(app: App, deps: ApiDeps): void {
-  app.get('/api/v1/runs/:runId', { config: forKeys('read'), schema }, async (request) => {
+  const config = forKeysAndRunTokens('read');
+  app.get('/api/v1/runs/:runId', { config, schema }, async (request) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
     const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
     const interactions = open.filter(({ answers }) => answers === null).map(interactionView);

@@ -3,7 +3,8 @@ import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { type App, accessOf, callerOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { checkRun } from '../../auth/check-scopes.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { checkMayAdd } from '../../files/classify-files.ts';
 import { decodeFiles } from '../../files/input-files.ts';
@@ -39,6 +40,8 @@ const schema = {
   },
 };
 
+const config = { ...forKeysAndRunTokens('chat'), checksRun: true } as const;
+
 /** `closing` ends every wait for a turn; the client then gets the 202 answer. */
 export function chat(
   app: App,
@@ -49,7 +52,7 @@ export function chat(
   const url = '/api/v1/flows/:flowId/chat';
   app.post(
     url,
-    { config: forKeys('chat'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    { config, schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const { message: text, stream = true, sessionId } = request.body;
       const clientMessageId = resolveIdempotencyKey({
@@ -95,8 +98,10 @@ async function resolveSession(
 ): Promise<Run & { sessionId: string }> {
   if (sessionId !== undefined) {
     const { run } = await loadSession(deps, request, sessionId);
+    checkRun(request, run.runId);
     return { ...run, sessionId };
   }
+  checkRun(request, null);
   const flow = flowOf(request);
   // A retried first message must find the session that it has opened.
   const body = key === null ? {} : { sessionId: derivedSessionId('first', { ...flow, key }) };

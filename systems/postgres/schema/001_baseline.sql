@@ -99,6 +99,16 @@ create table api_keys (
 );
 create index api_keys_by_project on api_keys (project_id, created_at, id);
 
+-- A token is for one run of its key, and is valid for at most an hour. The run may be deleted
+-- before, so there is no foreign key.
+create table run_tokens (
+  token_hash bytea primary key,
+  key_id uuid not null references api_keys,
+  run_id uuid not null,
+  expires_at timestamptz not null
+);
+create index run_tokens_by_expiry on run_tokens (expires_at);
+
 create table key_usage (
   key_id uuid not null references api_keys,
   -- in UTC

@@ -472,6 +472,13 @@ CREATE TABLE public.run_logs (
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02');
 
+CREATE TABLE public.run_tokens (
+    token_hash bytea NOT NULL,
+    key_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.schema_functions (
     name text NOT NULL,
     sha256 text NOT NULL,
@@ -684,6 +691,9 @@ ALTER TABLE ONLY public.run_links
 ALTER TABLE ONLY public.run_logs
     ADD CONSTRAINT run_logs_pkey PRIMARY KEY (run_id);
 
+ALTER TABLE ONLY public.run_tokens
+    ADD CONSTRAINT run_tokens_pkey PRIMARY KEY (token_hash);
+
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (id);
 
@@ -773,6 +783,8 @@ CREATE INDEX operator_tokens_of_operator ON public.operator_tokens USING btree (
 CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
 
 CREATE INDEX run_logs_to_pack ON public.run_logs USING btree (unpacked_since) WHERE (unpacked_since IS NOT NULL);
+
+CREATE INDEX run_tokens_by_expiry ON public.run_tokens USING btree (expires_at);
 
 CREATE INDEX runs_active ON public.runs USING btree (id) WHERE (ended_at IS NULL);
 
@@ -905,6 +917,9 @@ ALTER TABLE ONLY public.run_links
 
 ALTER TABLE ONLY public.run_logs
     ADD CONSTRAINT run_logs_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.run_tokens
+    ADD CONSTRAINT run_tokens_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(id);
 
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);

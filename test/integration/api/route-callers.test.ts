@@ -37,12 +37,13 @@ test('every route declares the listed callers', () => {
 });
 
 type Headers = Record<string, string>;
+type Ids = Tenant & Awaited<ReturnType<typeof createResources>>;
 
 interface Matrix {
   name: string;
   /** The routes that it may call besides those for anyone. */
   kind: CallerKind;
-  headers: (tenant: Tenant) => Headers | Promise<Headers>;
+  headers: (ids: Ids) => Headers | Promise<Headers>;
   /** Its writes are refused. */
   readsOnly?: true;
   /** Of the routes of its kind, those that are refused, or the only ones that are not. */
@@ -108,13 +109,49 @@ const matrix: Matrix[] = [
     kind: 'anyone',
     headers: () => operatorToken({ isRevoked: true }),
   },
+  { name: 'a run token', kind: 'run-token', headers: ({ key, runId }) => runToken(key, runId) },
+  {
+    name: 'a run token of a key that only reads',
+    kind: 'run-token',
+    headers: async (ids) => runToken((await newKey(ids, ['read'])).key, ids.runId),
+    except: routesByCaller['run-token'].filter((name) => name.startsWith('POST ')),
+  },
+  {
+    name: 'a run token for another run',
+    kind: 'run-token',
+    headers: ({ key, otherRunId }) => runToken(key, otherRunId),
+    only: [],
+  },
+  {
+    name: 'a run token that has expired',
+    kind: 'anyone',
+    async headers({ key, runId }) {
+      const token = await runToken(key, runId);
+      const text = 'update run_tokens set expires_at = db_clock() where run_id = $1';
+      await fixture.database.pool.query(text, [runId]);
+      return token;
+    },
+  },
+  {
+    name: 'a run token of a revoked key',
+    kind: 'anyone',
+    async headers(ids) {
+      const { key, record } = await newKey(ids);
+      const token = await runToken(key, ids.runId);
+      await fixture.stores.keys.revoke(record.keyId);
+      return token;
+    },
+  },
 ];
 
 test.each(matrix)('$name is accepted on exactly the listed routes', async (row) => {
   const tenant = await fixture.tenant();
   const ids = { ...tenant, ...(await createResources(tenant)) };
-  const headers = await row.headers(tenant);
+  const headers = await row.headers(ids);
   for (const route of endsLast(api.app.routeTable)) {
+    // The stream of a run that is not deleted is endless.
+    if (route.config.isStream === true)
+      await caller(api, tenant.key)(`/api/v1/runs/${ids.runId}`, { method: 'DELETE' });
     const { status } = await callRoute(caller(api, null), route, { ids, headers });
     const outcome = status === 401 || status === 403 ? 'refused' : 'accepted';
     const name = `${route.method} ${route.url}`;
@@ -136,13 +173,13 @@ function expectedFor(row: Matrix, route: RouteEntry): 'accepted' | 'refused' {
 async function createResources({ projectId, flowId, key }: Tenant) {
   const call = caller(api, key);
   const sessionId = 'session-1';
-  await call(`/api/v1/flows/${flowId}/sessions`, { body: { sessionId } });
+  const session = await call(`/api/v1/flows/${flowId}/sessions`, { body: { sessionId } });
   const run = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
-  const spare = { projectId, name: 'spare', createdBy: 'ana' };
-  const { record } = await fixture.stores.keys.create(spare);
-  const { runId } = run.json.data;
+  const { record } = await newKey({ projectId });
+  const { runId } = session.json.data as { runId: string };
+  const { runId: otherRunId } = run.json.data as { runId: string };
   const ofNone = { interactionId: 'question-1', messageId: runId, tokenId: runId };
-  return { runId, sessionId, keyId: record.keyId, ...ofNone };
+  return { runId, otherRunId, sessionId, keyId: record.keyId, ...ofNone };
 }
 
 async function signIn(): Promise<string> {
@@ -165,4 +202,14 @@ async function operatorToken({ isRevoked, ...fields }: TokenOptions): Promise<He
   if (created === null) throw new Error('the operator was removed');
   if (isRevoked === true) await operatorTokens.revoke(created.record.tokenId);
   return { authorization: `Bearer ${created.token}` };
+}
+
+function newKey({ projectId }: Pick<Tenant, 'projectId'>, scopes?: string[]) {
+  const named = { projectId, name: 'spare', createdBy: 'ana', rateLimitRpm: 10_000 };
+  return fixture.stores.keys.create({ ...named, ...(scopes && { scopes }) });
+}
+
+async function runToken(key: string, runId: string): Promise<Headers> {
+  const { json } = await caller(api, key)(`/api/v1/runs/${runId}/token`, { body: {} });
+  return { authorization: `Bearer ${json.data.token}`, origin: publicUrl };
 }

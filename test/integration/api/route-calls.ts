@@ -30,7 +30,8 @@ export function addressOf(url: string, ids: Record<string, string>): string {
 /** Bodies for operations that reject `{}`. */
 const bodies: Record<string, unknown> = {
   'POST /api/sign-in': { code: 'unknown' },
-  'POST /api/v1/flows/:flowId/chat': { message: 'Hello' },
+  // Every caller that is accepted has this session.
+  'POST /api/v1/flows/:flowId/chat': { message: 'Hello', sessionId: 'session-1' },
   'PATCH /api/v1/runs/:runId/labels': { labels: { stage: 'taken over' } },
   'POST /api/v1/runs/:runId/files': { files: [{ path: 'a.txt', content: 'a', encoding: 'utf8' }] },
   'PUT /api/v1/flows/:flowId/files': { files: [] },

@@ -33,12 +33,28 @@ export const scopesOfRoutes: Record<string, readonly string[]> = {
   'POST /api/v1/runs/:runId/messages': ['read', 'run', 'chat'],
   'POST /api/v1/runs/:runId/retry': ['run'],
   'POST /api/v1/runs/:runId/stop': ['run'],
+  'POST /api/v1/runs/:runId/token': ['read', 'chat'],
   'PUT /api/v1/flows/:flowId/files': ['run'],
   'PUT /api/v1/flows/:flowId/files.tar': ['run'],
   'PUT /api/v1/flows/:flowId/files.tar.gz': ['run'],
   'PUT /api/v1/runs/:runId/files.tar': ['run', 'chat'],
   'PUT /api/v1/runs/:runId/files.tar.gz': ['run', 'chat'],
 };
+
+/** The routes that accept a run token too, if the run is its own. */
+const forRunTokens = [
+  'GET /api/v1/runs/:runId',
+  'GET /api/v1/runs/:runId/changes',
+  'GET /api/v1/runs/:runId/files',
+  'GET /api/v1/runs/:runId/files.tar',
+  'GET /api/v1/runs/:runId/files.tar.gz',
+  'GET /api/v1/runs/:runId/files/*',
+  'GET /api/v1/runs/:runId/logs',
+  'GET /api/v1/runs/:runId/stream',
+  'POST /api/v1/flows/:flowId/chat',
+  'POST /api/v1/runs/:runId/interactions/:interactionId',
+  'POST /api/v1/runs/:runId/interrupt',
+];
 
 /** The routes of operators that accept a token too. */
 const forOperatorTokens = [
@@ -81,6 +97,7 @@ export const routesByCaller = {
     'POST /api/sign-in',
   ],
   key: Object.keys(scopesOfRoutes),
+  'run-token': forRunTokens,
   operator: [
     ...forOperatorTokens,
     'DELETE /api/operator-tokens/:tokenId',

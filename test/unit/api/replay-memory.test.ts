@@ -71,7 +71,8 @@ async function startServer({ tail, frame: only = frame(1), bounds, readable }: L
   const app = Fastify({ forceCloseConnections: true });
   app.get('/:keyId', async (request, reply) => {
     const { keyId } = request.params as { keyId: string };
-    const caller = { key: { keyId, projectId: 'a-project', rateLimitRpm: 60 } } as Caller;
+    const key = { keyId, projectId: 'a-project', rateLimitRpm: 60 };
+    const caller = { key, runToken: null } as Caller;
     const run = admittedRun({ runId: keyId, lastSeq: 1 });
     await streams.open({ run, caller, resumeAfter: null }, reply);
   });

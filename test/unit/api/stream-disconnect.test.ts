@@ -32,7 +32,7 @@ test('releases everything for a reader that disconnects before the first byte', 
   const app = Fastify();
   app.get('/', async (_request, reply) => {
     await once(reply.raw, 'close');
-    const caller = { key: { keyId: 'a-key', projectId: 'a-project' } } as Caller;
+    const caller = { key: { keyId: 'a-key', projectId: 'a-project' }, runToken: null } as Caller;
     await streams.open({ run: admittedRun(), caller, resumeAfter: null }, reply);
     calls.push('answered');
   });

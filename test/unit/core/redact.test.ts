@@ -89,6 +89,7 @@ describe('a text', () => {
   test.each([
     [`key ${key} was refused`, 'key frs_[redacted] was refused'],
     [`token ${key.replace('frs', 'fro')} expired`, 'token fro_[redacted] expired'],
+    [`token ${key.replace('frs', 'frt')} expired`, 'token frt_[redacted] expired'],
     ['x-api-key: sk-ant-api03-abc_def-ghi', 'x-api-key: sk-[redacted]'],
     ['Authorization: Bearer abc.def.ghi', 'Authorization: Bearer [redacted]'],
     [

@@ -37,6 +37,7 @@ const permanent: Record<string, string> = {
   reconciler_jobs: 'one row per job',
   restores: 'one row per restore',
   run_configs: 'deleted when the sandbox has it, or at the end of the run',
+  run_tokens: 'expired rows are deleted by the next token',
   schema_functions: 'one row per function',
   stored_bytes: 'one row per project and kind',
   temporal_identity: 'one row',

@@ -6,6 +6,7 @@ import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.
 import { createOperatorStore } from '../../../../systems/postgres/accounts/operator-store.ts';
 import { createOperatorTokenStore } from '../../../../systems/postgres/accounts/operator-token-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import { createRunTokenStore } from '../../../../systems/postgres/accounts/run-token-store.ts';
 import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
@@ -48,7 +49,7 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
     ...{ appendSystemPrompt: canary, disallowedTools: [], context: { user: canary } },
   };
   const { runId } = await scenario.run({ config });
-  const { key } = await createKeyStore(database.pool).create({
+  const { key, record } = await createKeyStore(database.pool).create({
     ...{ projectId: scenario.projectId, name: 'ci', createdBy: 'ana' },
   });
   const projects = createProjectStore(database.pool, testSealer);
@@ -63,8 +64,10 @@ test('secrets are in no table as plain text, and readable for the sandbox', asyn
   const fields = { operator: 'ana', name: 'ci', expiresAt };
   const { token = '' } = (await createOperatorTokenStore(database.pool).create(fields)) ?? {};
   expect(token).toMatch(/^fro_/);
+  const forRun = { keyId: record.keyId, runId, validMs: 60_000 };
+  const runToken = await createRunTokenStore(database.pool).create(forRun);
   const { secret: webhookSecret } = await projects.ensureWebhookSecrets(scenario.projectId);
-  const shown = [key, token].map((text) => text.slice(12));
+  const shown = [key, token, runToken.token].map((text) => text.slice(12));
   for (const secret of [canary, ...shown, webhookSecret.slice(4), code, session]) {
     expect(await tablesWith(secret)).toEqual([]);
   }
