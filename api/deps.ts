@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { PriceList } from '../core/metering/model-prices.ts';
+import type { AuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
@@ -59,18 +60,16 @@ export interface ApiDeps {
   logger: FastifyBaseLogger;
   metrics: ApiMetrics;
 
-  keys: Pick<
-    KeyStore,
-    'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page' | 'create' | 'revoke'
-  >;
+  keys: Pick<KeyStore, 'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page'>;
   runTokens: RunTokenStore;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
-  operatorTokens: Pick<OperatorTokenStore, 'create' | 'findHolder' | 'page' | 'revoke'>;
-  flows: Pick<FlowStore, 'find' | 'listByProject' | 'create' | 'change'>;
+  operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;
+  audit: AuditLog;
+  flows: Pick<FlowStore, 'find' | 'listByProject'>;
   admission: Pick<
     AdmissionStore,
     'admitRun' | 'dryRunWithFiles' | 'admitWithFiles' | 'findEvictableInProject'

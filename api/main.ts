@@ -6,6 +6,7 @@ import { armFailpoint } from '../core/failpoint.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { limits } from '../core/limits.ts';
 import { createAddressFilter } from '../lib/net/public-address.ts';
+import { createAuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
@@ -222,6 +223,7 @@ function storesOn(pool: Pool) {
     webhooks: createWebhookStore(pool, sealer),
     operators: createOperatorStore(pool),
     operatorTokens: createOperatorTokenStore(pool),
+    audit: createAuditLog(pool, sealer),
     projects: createProjectStore(pool, sealer),
     flows: createFlowStore(pool, sealer),
     admission: createAdmission(pool, sealer, staleMs),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { changedFields } from '../../core/audit/audit-entry.ts';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
+import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -13,6 +15,7 @@ import { checkFlowBudget } from '../runs/check-budget.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
+import { recordChange } from './audit/record-change.ts';
 import { flowFieldsFrom, flowPatch, newFlow } from './flow-fields.ts';
 import { operatorOf } from './identify-operator.ts';
 import {
@@ -79,7 +82,13 @@ export function flows(app: App, deps: ApiDeps): void {
     await checkRunner(deps, runner);
     const fields = flowFieldsFrom(request.body);
     checkFlowBudget(deps, { ...defaultFlow, ...fields });
-    const flow = await deps.flows.create({ ...fields, name, projectId });
+    const flow = await recordChange(deps, request, async (on) => {
+      const created = await on.flows.create({ ...fields, name, projectId });
+      const object = { projectId, objectId: created.flowId };
+      const changed = changedFields({}, namedFields({ ...fields, name }));
+      await on.record({ action: 'flow_created', ...object, ...changed });
+      return created;
+    });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
     const at = `${projectsPath}/${projectId}/flows/${flow.flowId}`;
@@ -94,18 +103,32 @@ export function flows(app: App, deps: ApiDeps): void {
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);
-    const flow = await deps.flows.change(flowId, (before) => {
-      const fields = flowFieldsFrom(request.body, before);
-      checkFlowBudget(deps, { ...before.flow, ...fields });
-      return fields;
+    const flow = await recordChange(deps, request, async (on) => {
+      let changed = changedFields({}, {});
+      const after = await on.flows.change(flowId, (before) => {
+        const fields = flowFieldsFrom(request.body, before);
+        checkFlowBudget(deps, { ...before.flow, ...fields });
+        const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
+        changed = changedFields(fieldsBefore, namedFields(fields));
+        return fields;
+      });
+      if (after === null) throw missingFlow(flowId);
+      await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
+      return after;
     });
-    if (flow === null)
-      throw new Error(`flow ${flowId} is missing, although flows are never deleted`);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };
   });
 }
+
+/** The fields under the names that clients use. */
+function namedFields({ secrets, ...fields }: Partial<FlowFields>): Record<string, unknown> {
+  return { ...fields, ...secrets };
+}
+
+const missingFlow = (flowId: string) =>
+  new Error(`flow ${flowId} is missing, although flows are never deleted`);
 
 async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {
   if (typeof runner !== 'string') return;

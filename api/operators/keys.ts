@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedFields } from '../../core/audit/audit-entry.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-row.ts';
 import type { App } from '../app-types.ts';
@@ -9,6 +10,7 @@ import { publicPath } from '../http/public-path.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
+import { recordChange } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import {
   config,
@@ -71,11 +73,12 @@ export function keys(app: App, deps: ApiDeps): void {
     if (rest.expiresAt && rest.expiresAt <= deps.now())
       throw invalid('body.expiresAt: must be in the future');
     const operator = operatorOf(request);
-    const { key, record } = await deps.keys.create({
-      ...omitUndefined(rest),
-      projectId,
-      name,
-      createdBy: operator.name,
+    const fields = { ...omitUndefined(rest), name };
+    const { key, record } = await recordChange(deps, request, async (on) => {
+      const created = await on.keys.create({ ...fields, projectId, createdBy: operator.name });
+      const object = { projectId, objectId: created.record.keyId, ...changedFields({}, fields) };
+      await on.record({ action: 'key_created', ...object });
+      return created;
     });
     const { operatorId } = operator;
     request.log.info({ operatorId, projectId, keyId: record.keyId }, 'key_created');
@@ -90,7 +93,12 @@ export function keys(app: App, deps: ApiDeps): void {
 
   app.delete(`${path}/:keyId`, { config, schema: revoke }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);
-    const key = (await deps.keys.revoke(keyId)) ?? missingKey(keyId);
+    await recordChange(deps, request, async (on) => {
+      const fields = { fieldsBefore: [], fieldsAfter: ['revokedAt'] };
+      if (await on.keys.revokeFirst(keyId))
+        await on.record({ action: 'key_revoked', projectId, objectId: keyId, ...fields });
+    });
+    const key = (await deps.keys.find(keyId)) ?? missingKey(keyId);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, keyId }, 'key_revoked');
     return { data: keyView(key) };

@@ -2,6 +2,7 @@ import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { StartRun } from '../runs/start-run.ts';
+import { audit } from './audit/audit.ts';
 import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';
@@ -23,6 +24,7 @@ interface Helpers {
 export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helpers): void {
   signIn(app, deps, guard);
   tokens(app, deps);
+  audit(app, deps);
   projects(app, deps);
   settings(app, deps);
   webhookSecret(app, deps);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedFields } from '../../core/audit/audit-entry.ts';
 import { projectIdRule } from '../../core/field-rules.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
@@ -11,6 +12,7 @@ import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageQuery } from '../schemas/page-query.ts';
 import { matching } from '../schemas/text.ts';
+import { recordChange } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from './load-resources.ts';
 import { projectRecord } from './operator-records.ts';
@@ -54,7 +56,13 @@ export function projects(app: App, deps: ApiDeps): void {
 
   app.post(projectsPath, { config, schema: create }, async (request, reply) => {
     const { projectId, name = projectId, ...bounds } = request.body;
-    const project = await deps.projects.create({ ...omitUndefined(bounds), projectId, name });
+    const fields = { ...omitUndefined(bounds), projectId, name };
+    const project = await recordChange(deps, request, async (on) => {
+      const created = await on.projects.create(fields);
+      const object = { projectId, objectId: projectId, ...changedFields({}, fields) };
+      if (created !== null) await on.record({ action: 'project_created', ...object });
+      return created;
+    });
     if (project === null) throw invalid('body.projectId: is already in use');
     request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
     const at = `${projectsPath}/${projectId}`;

@@ -1,9 +1,11 @@
+import { changedFields } from '../../core/audit/audit-entry.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
+import { recordChange } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import { config, loadProject, projectPath } from './load-resources.ts';
 import { settingsRecord } from './operator-records.ts';
@@ -35,11 +37,19 @@ export function settings(app: App, deps: ApiDeps): void {
   );
 
   app.patch(`${projectPath}/settings`, { config, schema: changeSettings }, async (request) => {
-    const before = await loadProject(deps, request.params);
+    const { projectId } = await loadProject(deps, request.params);
     const changes = omitUndefined(request.body);
-    const after = await projects.update(before.projectId, changes);
+    const after = await recordChange(deps, request, async (on) => {
+      const before = await on.projects.findLocked(projectId);
+      const model = await on.projects.readModel(projectId);
+      const changed = changedFields({ ...before, model }, changes);
+      await on.record({ action: 'settings_changed', projectId, objectId: projectId, ...changed });
+      return on.projects.update(projectId, changes);
+    });
+    if (after === null)
+      throw new Error(`project ${projectId} is missing, although projects are never deleted`);
     logChange(request, Object.keys(changes).join());
-    return settingsOf(after ?? before);
+    return settingsOf(after);
   });
 
   /** The model's key is write-only. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedFields } from '../../core/audit/audit-entry.ts';
 import { projectIdRule } from '../../core/field-rules.ts';
 import {
   defaultTokenExpiry,
@@ -15,6 +16,7 @@ import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
+import { recordChange } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import { createdOperatorToken, operatorTokenRecord, revokedToken } from './operator-records.ts';
 
@@ -81,7 +83,14 @@ export function tokens(app: App, deps: ApiDeps): void {
     const { operatorId, name: operator } = operatorOf(request);
     const ofProjects = projectIds === undefined ? {} : { projectIds };
     const fields = { operator, name: purpose, expiresAt, ...ofProjects };
-    const created = await operatorTokens.create(fields);
+    const created = await recordChange(deps, request, async (on) => {
+      const stored = await on.operatorTokens.create(fields);
+      if (stored === null) return null;
+      const object = { projectId: null, objectId: stored.record.tokenId };
+      const { operator: _operator, ...given } = fields;
+      await on.record({ action: 'token_created', ...object, ...changedFields({}, given) });
+      return stored;
+    });
     if (created === null) throw new ApiError('UNAUTHORIZED', 'The operator was removed.');
     const { token, record } = created;
     request.log.info({ operatorId, tokenId: record.tokenId }, 'operator_token_created');
@@ -91,8 +100,13 @@ export function tokens(app: App, deps: ApiDeps): void {
 
   app.delete(`${path}/:tokenId`, { config, schema: revoke }, async (request) => {
     const { tokenId } = request.params;
-    if (!(await operatorTokens.revoke(tokenId)))
-      throw new ApiError('NOT_FOUND', 'Token not found.');
+    const isRevoked = await recordChange(deps, request, async (on) => {
+      if (!(await on.operatorTokens.revoke(tokenId))) return false;
+      const object = { projectId: null, objectId: tokenId, fieldsBefore: [], fieldsAfter: [] };
+      await on.record({ action: 'token_revoked', ...object });
+      return true;
+    });
+    if (!isRevoked) throw new ApiError('NOT_FOUND', 'Token not found.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, tokenId }, 'operator_token_revoked');
     return { data: { tokenId, revoked: true as const } };

@@ -6,6 +6,7 @@ import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
+import { recordChange } from './audit/record-change.ts';
 import { config, loadProject, projectPath } from './load-resources.ts';
 import { webhookSecrets } from './operator-records.ts';
 import { projectParams } from './operator-schemas.ts';
@@ -62,16 +63,33 @@ export function webhookSecret(app: App, deps: ApiDeps): void {
 
   app.post(`${path}/next`, { config, schema: prepareNext }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    await projects.prepareNextWebhookSecret(projectId);
+    await recordChange(deps, request, async (on) => {
+      await on.projects.findLocked(projectId);
+      const { nextSecret } = await on.projects.ensureWebhookSecrets(projectId);
+      await on.projects.prepareNextWebhookSecret(projectId);
+      const fields = { fieldsBefore: [], fieldsAfter: ['nextWebhookSecret'] };
+      if (nextSecret === null)
+        await on.record({
+          action: 'webhook_secret_prepared',
+          ...{ projectId, objectId: projectId, ...fields },
+        });
+    });
     logChange(request, 'nextWebhookSecret');
     return secretsView(await projects.ensureWebhookSecrets(projectId));
   });
 
   app.post(`${path}/rotate`, { config, schema: rotate }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    const secret = request.body.immediately
-      ? await projects.replaceWebhookSecret(projectId)
-      : await projects.rotateWebhookSecret(projectId);
+    const isReplaced = request.body.immediately === true;
+    const secret = await recordChange(deps, request, async (on) => {
+      const next = isReplaced
+        ? await on.projects.replaceWebhookSecret(projectId)
+        : await on.projects.rotateWebhookSecret(projectId);
+      const action = isReplaced ? 'webhook_secret_replaced' : 'webhook_secret_rotated';
+      const fields = { fieldsBefore: ['webhookSecret'], fieldsAfter: ['webhookSecret'] };
+      if (next !== null) await on.record({ action, projectId, objectId: projectId, ...fields });
+      return next;
+    });
     if (secret === null) throw noNextSecret();
     logChange(request, 'webhookSecret');
     return secretsView({ secret, nextSecret: null });

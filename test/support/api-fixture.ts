@@ -13,6 +13,7 @@ import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
+import { createAuditLog } from '../../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
 import { createKeyStore, type NewKey } from '../../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
@@ -205,6 +206,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     webhooks: createWebhookStore(pool, testSealer),
     operators: createOperatorStore(pool),
     operatorTokens: createOperatorTokenStore(pool),
+    audit: createAuditLog(pool, testSealer),
     flows: createFlowStore(pool, testSealer),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),

@@ -61,6 +61,17 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
   };
 }
 
+/** The changes of flows within a transaction. */
+export type FlowChanges = ReturnType<typeof createFlowChanges>;
+
+export function createFlowChanges(db: Db, sealer: Sealer) {
+  return {
+    create: (flow: NewFlow) => insertFlow(db, sealer, flow),
+    change: (flowId: string, decide: FlowDecision) =>
+      changeLockedFlow(db, sealer, { flowId, decide }),
+  };
+}
+
 async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> {
   const flowId = flow.flowId ?? randomUUID();
   const fields = columnsOf(sealer, { ...defaultFlow, ...flow, flowId });
@@ -92,19 +103,25 @@ async function updateFlow(
   return rows[0] ? toFlow(rows[0]) : null;
 }
 
+interface FlowChange {
+  flowId: string;
+  decide: FlowDecision;
+}
+
 /** If `decide` throws, the flow is unchanged. */
-function changeFlow(
-  pool: Pool,
+const changeFlow = (pool: Pool, sealer: Sealer, change: FlowChange): Promise<Flow | null> =>
+  inBriefTransaction(pool, (db) => changeLockedFlow(db, sealer, change));
+
+async function changeLockedFlow(
+  db: Db,
   sealer: Sealer,
-  { flowId, decide }: { flowId: string; decide: FlowDecision },
+  { flowId, decide }: FlowChange,
 ): Promise<Flow | null> {
-  return inBriefTransaction(pool, async (db) => {
-    await db.query('select from flows where id = $1 for no key update', [flowId]);
-    const flow = await findFlow(db, flowId);
-    if (flow === null) return null;
-    const secrets = await readFlowSecrets(db, sealer, flowId);
-    return updateFlow(db, sealer, { ...decide({ flow, secrets }), flowId });
-  });
+  await db.query('select from flows where id = $1 for no key update', [flowId]);
+  const flow = await findFlow(db, flowId);
+  if (flow === null) return null;
+  const secrets = await readFlowSecrets(db, sealer, flowId);
+  return updateFlow(db, sealer, { ...decide({ flow, secrets }), flowId });
 }
 
 /** Columns and values of the fields that are set. Column names never come from outside. */

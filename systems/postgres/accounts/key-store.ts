@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FlowOutline } from '../../../core/flows/flow.ts';
 import { limits } from '../../../core/limits.ts';
-import type { Db, Pool } from '../client/pool.ts';
+import type { Db } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
 import {
   type KeyRecord,
@@ -27,7 +27,7 @@ export interface NewKey {
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore(pool: Pool) {
+export function createKeyStore(pool: Db) {
   return {
     /** The only time the key itself is readable. */
     create: (input: NewKey) => createKey(pool, input),
@@ -43,6 +43,8 @@ export function createKeyStore(pool: Pool) {
       pageOfKeys(pool, projectId, query),
     /** Takes effect with the next request and cannot be undone. Null if there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
+    /** The same. False if the key was revoked before, or if there is none. */
+    revokeFirst: (keyId: string) => revokeFirst(pool, keyId),
     /** Marks keys as used now; callers batch their calls. Returns the keys to mark again. */
     touch: (keyIds: string[]) => touchKeys(pool, keyIds),
   };
@@ -140,6 +142,11 @@ async function revokeKey(db: Db, keyId: string): Promise<KeyRecord | null> {
     [keyId],
   );
   return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function revokeFirst(db: Db, keyId: string): Promise<boolean> {
+  const text = 'update api_keys set revoked_at = db_clock() where id = $1 and revoked_at is null';
+  return (await db.query(text, [keyId])).rowCount === 1;
 }
 
 /** Skips locked keys, because the keys are of several projects. Returns the skipped ones. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { operatorTokenLimits } from '../../../core/keys/operator-tokens.ts';
-import type { Db, Pool } from '../client/pool.ts';
+import type { Db } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
 import type { Operator } from './operator-store.ts';
 
@@ -39,7 +39,7 @@ interface TokenPage {
 
 export type OperatorTokenStore = ReturnType<typeof createOperatorTokenStore>;
 
-export function createOperatorTokenStore(pool: Pool) {
+export function createOperatorTokenStore(pool: Db) {
   return {
     /** The only time the token itself is readable. Null if there is no such operator. */
     create: (input: NewOperatorToken) => createToken(pool, input),

@@ -1,6 +1,6 @@
 import { type ProjectModel, readProjectModel, sealModel } from '../admission/project-model.ts';
 import type { Sealer } from '../admission/seal.ts';
-import type { Db, Pool } from '../client/pool.ts';
+import type { Db } from '../client/pool.ts';
 import type { BlobOwner } from '../files/put-blob.ts';
 import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
 import {
@@ -52,11 +52,13 @@ interface ProjectPage {
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
-export function createProjectStore(pool: Pool, sealer: Sealer) {
+export function createProjectStore(pool: Db, sealer: Sealer) {
   return {
     /** Null if the id is taken. */
     create: (input: NewProject) => insertProject(pool, input),
     find: (projectId: string) => findProject(pool, projectId),
+    /** The same within a transaction: the project is locked until it ends. */
+    findLocked: (projectId: string) => findLockedProject(pool, projectId),
     list: () => listProjects(pool),
     page: (query: ProjectQuery) => pageOfProjects(pool, query),
     /** Null if there is no such project. */
@@ -113,6 +115,11 @@ async function findProject(db: Db, projectId: string): Promise<Project | null> {
   const text = `select ${columns} from projects where id = $1`;
   const { rows } = await db.query<ProjectRow>(text, [projectId]);
   return rows[0] ? toProject(rows[0]) : null;
+}
+
+async function findLockedProject(db: Db, projectId: string): Promise<Project | null> {
+  await db.query('select from projects where id = $1 for no key update', [projectId]);
+  return findProject(db, projectId);
 }
 
 async function listProjects(db: Db): Promise<Project[]> {

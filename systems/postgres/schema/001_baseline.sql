@@ -126,6 +126,29 @@ create table operators (
   created_at timestamptz not null default db_clock()
 );
 
+-- One row for each change by an operator, written in the transaction of the change. Rows are never
+-- changed or deleted. They have no foreign keys, because an operator or a token may be removed.
+create table audit_log (
+  id uuid primary key,
+  at timestamptz not null default db_clock(),
+  operator_id uuid not null,
+  operator text not null,
+  -- null: the operator had signed in
+  token_id uuid,
+  address text not null,
+  request_id text not null,
+  -- see core/audit/audit-entry.ts
+  action text not null,
+  -- null: a change of no project
+  project_id text,
+  object_id text not null,
+  -- names of the changed fields that had a value before, and that have one after
+  fields_before text[] not null,
+  fields_after text[] not null
+);
+create index audit_log_by_time on audit_log (at, id);
+create index audit_log_of_project on audit_log (project_id, at, id);
+
 -- Facts about the installation, which remain forever. `first_operator_invited` stays when the last
 -- operator is removed, so that a later start of the API logs no sign-in link. `model_key_seen`: a
 -- host had a model key, so a host without one no longer uses the offline model by default.

@@ -135,6 +135,21 @@ CREATE TABLE public.api_keys (
     CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 
+CREATE TABLE public.audit_log (
+    id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    operator_id uuid NOT NULL,
+    operator text NOT NULL,
+    token_id uuid,
+    address text NOT NULL,
+    request_id text NOT NULL,
+    action text NOT NULL,
+    project_id text,
+    object_id text NOT NULL,
+    fields_before text[] NOT NULL,
+    fields_after text[] NOT NULL
+);
+
 CREATE TABLE public.blob_chunks (
     sha256 bytea NOT NULL,
     idx integer NOT NULL,
@@ -583,6 +598,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.blob_chunks
     ADD CONSTRAINT blob_chunks_pkey PRIMARY KEY (sha256, idx);
 
@@ -737,6 +755,10 @@ ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (run_id, delivery, attempt);
 
 CREATE INDEX api_keys_by_project ON public.api_keys USING btree (project_id, created_at, id);
+
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
+
+CREATE INDEX audit_log_of_project ON public.audit_log USING btree (project_id, at, id);
 
 CREATE UNIQUE INDEX flow_files_newest ON public.flow_files USING btree (flow_id, path) WHERE (valid_to IS NULL);
 

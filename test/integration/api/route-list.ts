@@ -58,6 +58,8 @@ const forRunTokens = [
 
 /** The routes of operators that accept a token too. */
 const forOperatorTokens = [
+  'GET /api/audit',
+  'GET /api/audit.ndjson',
   'DELETE /api/projects/:projectId/keys/:keyId',
   'GET /api/projects',
   'GET /api/projects/:projectId',

@@ -203,6 +203,6 @@ interface Operation {
 function schemesOf(path: string): string[] {
   if (path === '/api/sign-in') return [];
   if (path.startsWith('/api/v1/')) return ['apiKey'];
-  const isForTokens = path.startsWith('/api/projects');
+  const isForTokens = /^\/api\/(projects|audit)/.test(path);
   return isForTokens ? ['operatorSession', 'operatorToken'] : ['operatorSession'];
 }
