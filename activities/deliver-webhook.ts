@@ -13,14 +13,20 @@ import {
 } from '../core/webhook.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
 import { untilAborted } from '../lib/async/until-aborted.ts';
-import type { ClaimedAttempt } from '../systems/postgres/runs/claim-attempt.ts';
-import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
+import type { AttemptClaim, ClaimedAttempt } from '../systems/postgres/runs/claim-attempt.ts';
+import type { AttemptResult } from '../systems/postgres/runs/record-attempt.ts';
 import type { RunActivities } from '../workflows/shared/activities.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { DeliveryExecution } from './delivery-progress.ts';
 
+/** Of the webhooks of runs, or of events for endpoints. */
+interface AttemptStore {
+  claimAttempt(claim: AttemptClaim): Promise<ClaimedAttempt>;
+  recordAttempt(id: string, attempt: number, result: AttemptResult): Promise<void>;
+}
+
 export interface WebhookDeps {
-  webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt'>;
+  webhooks: AttemptStore;
   sendWebhook: WebhookSender;
   onWebhookAttempt(outcome: WebhookOutcome, tookMs: number): void;
   claimTimeoutMs?: number;
@@ -31,8 +37,11 @@ export interface WebhookDeps {
 type PendingWebhook = Extract<ClaimedAttempt, { url: string }>;
 type EndRun = Pick<RunActivities, 'endRun'>;
 
-interface Execution extends DeliveryExecution {
-  runId: string;
+export interface Execution extends DeliveryExecution {
+  /** Of the run, or of the event. */
+  id: string;
+  /** The same in logs. */
+  about: { runId: string } | { eventId: string };
   delivery: number;
   memory: BodyMemory;
 }
@@ -57,7 +66,7 @@ async function makeAttempt(
   deps: WebhookDeps & EndRun,
   execution: Execution,
 ): Promise<{ status: number | null }> {
-  const { runId, delivery } = execution;
+  const { delivery } = execution;
   const claimed = await claimInTime(deps, execution);
   if ('done' in claimed) return { status: claimed.done };
   if ('unavailable' in claimed) return withoutAttempt(claimed.unavailable);
@@ -66,13 +75,13 @@ async function makeAttempt(
   execution.report({ made: attempt, unanswered: null });
   failpoint('webhook.claimed');
   const startedAt = performance.now();
-  const outcome = await deps.sendWebhook(signed(runId, claimed, deps.now()));
+  const outcome = await deps.sendWebhook(signed(claimed, deps.now()));
   const tookMs = performance.now() - startedAt;
   deps.onWebhookAttempt(outcome, tookMs);
   failpoint('webhook.sent');
-  const about = { runId, requestId, delivery, attempt };
+  const about = { ...execution.about, requestId, delivery, attempt };
   deps.logger.info({ ...about, ...outcome, tookMs: Math.round(tookMs) }, 'webhook_attempt');
-  await recordInTime(deps, about, resultOf(outcome));
+  await recordInTime(deps, { id: execution.id, about }, resultOf(outcome));
   failpoint('webhook.recorded');
   return toActivityResult(outcome, attempt);
 }
@@ -105,7 +114,7 @@ async function claim(
   const { reserve } = execution.memory;
   const claimed = await deps.webhooks.claimAttempt({ ...execution, reserve });
   if (!('unended' in claimed)) return claimed;
-  await deps.endRun({ runId: execution.runId, ...endLost, exitCode: null });
+  await deps.endRun({ runId: execution.id, ...endLost, exitCode: null });
   return claim(deps, execution);
 }
 
@@ -130,28 +139,27 @@ function withoutAttempt(reason: Unavailable): { status: null } {
 }
 
 interface MadeAttempt {
-  runId: string;
-  requestId: string | null;
-  delivery: number;
-  attempt: number;
+  id: string;
+  /** Of the log. */
+  about: { requestId: string | null; delivery: number; attempt: number };
 }
 
 /** Without its result, an attempt that was answered with 2xx would be followed by another one. */
 function recordInTime(
   { webhooks, logger }: WebhookDeps,
-  about: MadeAttempt,
+  { id, about }: MadeAttempt,
   result: { status: number | null; error: string | null },
 ): Promise<void> {
-  const { runId, attempt, delivery } = about;
-  return retryUntilAborted(() => webhooks.recordAttempt(runId, attempt, { ...result, delivery }), {
+  const { attempt, delivery } = about;
+  return retryUntilAborted(() => webhooks.recordAttempt(id, attempt, { ...result, delivery }), {
     signal: AbortSignal.timeout(limits.webhook.recordTimeoutMs),
     onFailure: (err) => logger.warn({ err, ...about }, 'webhook_result_write_failed'),
   });
 }
 
 /** Every attempt has its own signatures, over exactly the bytes that are sent. */
-function signed(runId: string, webhook: PendingWebhook, now: Date) {
-  const { event, url, body, deliveryId, secret, nextSecret, attempt } = webhook;
+function signed(webhook: PendingWebhook, now: Date) {
+  const { event, runId, url, body, deliveryId, secret, nextSecret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
   const sign = (key: string): AttemptSignature => {
     const hmacOf = (base: string) => createHmac('sha256', key).update(base);

@@ -1,5 +1,6 @@
 import { failpoint } from '../core/failpoint.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
+import type { EventStore } from '../systems/postgres/endpoints/event-store.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { FrameStream } from '../systems/redis/frame-stream.ts';
@@ -7,7 +8,7 @@ import type { Temporal } from '../systems/temporal/client.ts';
 import type { EndRunInput, EndRunResult, RunActivities } from '../workflows/shared/activities.ts';
 import type { SlotAssigner } from './assign-slots.ts';
 import { createBodyMemory } from './body-memory.ts';
-import { attemptDelivery, type WebhookDeps } from './deliver-webhook.ts';
+import { attemptDelivery, type Execution, type WebhookDeps } from './deliver-webhook.ts';
 import { currentExecution } from './delivery-progress.ts';
 import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
 
@@ -15,6 +16,7 @@ export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
   admission: Pick<AdmissionStore, 'claimSlot' | 'admitRun'>;
   webhooks: Pick<WebhookStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
+  events: Pick<EventStore, 'claimAttempt' | 'recordAttempt' | 'drop'>;
   frameStream: Pick<FrameStream, 'notify' | 'expireEnded'>;
   temporal: ScheduleDeps['temporal'] & Pick<Temporal, 'cancel'>;
 }
@@ -23,8 +25,6 @@ export function createRunActivities(
   deps: RunDeps,
   slots: Pick<SlotAssigner, 'assign' | 'assignFor'>,
 ): RunActivities {
-  const bodyMemory = createBodyMemory();
-
   /** A second call changes nothing and returns the same result. */
   async function endRun(end: EndRunInput): Promise<EndRunResult> {
     const { run: _, hasWaiting, ...result } = await deps.runs.endRun(end);
@@ -36,6 +36,7 @@ export function createRunActivities(
     return result;
   }
 
+  const attempt = createAttempts({ ...deps, endRun });
   return {
     endRun,
 
@@ -60,11 +61,10 @@ export function createRunActivities(
     },
 
     /** A second call makes the next attempt, and not before it is due. */
-    deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) => {
-      const execution = currentExecution(firstAttempt);
-      const memory = bodyMemory(execution.taskQueue);
-      return attemptDelivery({ ...deps, endRun }, { runId, delivery, memory, ...execution });
-    },
+    deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) =>
+      attempt(deps.webhooks, { id: runId, about: { runId }, delivery, firstAttempt }),
+
+    ...eventActivities(deps, attempt),
 
     /** A second call finds the run admitted and starts it if it has not started. */
     triggerScheduledRun: (tick) => triggerScheduledRun(deps, tick),
@@ -77,5 +77,37 @@ export function createRunActivities(
 
     /** A second call changes nothing. */
     cancelWorkflow: ({ workflowId }) => deps.temporal.cancel(workflowId),
+  };
+}
+
+interface DeliveryAttempt extends Pick<Execution, 'id' | 'about' | 'delivery'> {
+  firstAttempt: number;
+}
+
+type Attempt = (
+  webhooks: WebhookDeps['webhooks'],
+  delivery: DeliveryAttempt,
+) => Promise<{ status: number | null }>;
+
+function createAttempts(deps: RunDeps & Pick<RunActivities, 'endRun'>): Attempt {
+  const bodyMemory = createBodyMemory();
+  return (webhooks, { firstAttempt, ...delivery }) => {
+    const execution = currentExecution(firstAttempt);
+    const memory = bodyMemory(execution.taskQueue);
+    return attemptDelivery({ ...deps, webhooks }, { ...delivery, memory, ...execution });
+  };
+}
+
+function eventActivities(
+  { events }: Pick<RunDeps, 'events'>,
+  attempt: Attempt,
+): Pick<RunActivities, 'deliverEvent' | 'dropEvent'> {
+  return {
+    /** A second call makes the next attempt, and not before it is due. */
+    deliverEvent: ({ eventId, delivery }) =>
+      attempt(events, { id: eventId, about: { eventId }, delivery, firstAttempt: 1 }),
+
+    /** A second call changes nothing, and neither does a call after the delivery. */
+    dropEvent: ({ eventId }) => events.drop(eventId),
   };
 }

@@ -10,6 +10,8 @@ import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts
 import type { RunTokenStore } from '../systems/postgres/accounts/run-token-store.ts';
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
 import type { RunConfigStore } from '../systems/postgres/admission/run-config-store.ts';
+import type { EndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
+import type { EventStore } from '../systems/postgres/endpoints/event-store.ts';
 import type { BlobStore } from '../systems/postgres/files/blob-store.ts';
 import type { FileStore } from '../systems/postgres/files/file-store.ts';
 import type { FlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
@@ -65,6 +67,8 @@ export interface ApiDeps {
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
+  endpoints: EndpointStore;
+  events: Pick<EventStore, 'addTest' | 'redeliver' | 'find' | 'attempts' | 'page'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;

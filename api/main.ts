@@ -19,6 +19,8 @@ import { createRunConfigStore } from '../systems/postgres/admission/run-config-s
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../systems/postgres/client/probe.ts';
+import { createEndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
+import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
@@ -221,6 +223,8 @@ function storesOn(pool: Pool) {
     keyUsage: createKeyUsageStore(pool),
     configs: createRunConfigStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
+    endpoints: createEndpointStore(pool),
+    events: createEventStore(pool, sealer),
     operators: createOperatorStore(pool),
     operatorTokens: createOperatorTokenStore(pool),
     audit: createAuditLog(pool, sealer),

@@ -6,6 +6,7 @@ import { createLogger } from '../config/logger.ts';
 import { hostThresholds } from '../core/hosts/host-thresholds.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import type { Pool } from '../systems/postgres/client/pool.ts';
+import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createJobStore } from '../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
@@ -22,6 +23,7 @@ import { endRunsIfClosed } from '../worker/reconciler/runs/end-closed.ts';
 import { createStopResender } from '../worker/reconciler/runs/resend-stop.ts';
 import { createWebhookResumer } from '../worker/reconciler/runs/resume-webhooks.ts';
 import { createMessageSignaller } from '../worker/reconciler/runs/signal-messages.ts';
+import { startEvents } from '../worker/reconciler/runs/start-events.ts';
 import { createUnstartedStarter } from '../worker/reconciler/runs/start-unstarted.ts';
 import { reconcilerThresholds } from '../worker/reconciler/thresholds.ts';
 import type { Fixes } from './doctor/types.ts';
@@ -43,6 +45,7 @@ export function createFixes(pool: Pool, config: DoctorConfig, temporal: Temporal
     signalMessages: step((on) => createMessageSignaller(on)()),
     syncSchedules: step((on) => createScheduleSync(on)()),
     deliverWebhooks: step((on) => createWebhookResumer(on)()),
+    startEvents: step(startEvents),
     async applyRetention(retention) {
       const { purgeRows, purgeBlobs } = createRetention({ ...deps, retentionTimes: retention });
       for (const purge of [purgeRows, purgeBlobs]) {
@@ -66,6 +69,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     reconcile: createReconcileStore(pool),
     runs: createRunStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
+    events: createEventStore(pool, sealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     temporalIdentity: createTemporalIdentityStore(pool),

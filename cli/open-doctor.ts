@@ -13,6 +13,7 @@ import {
   mayCreateTemporaryTables,
   postgresVersion,
 } from '../systems/postgres/client/probe.ts';
+import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import {
@@ -100,6 +101,7 @@ function onPostgres(pool: Pool, { encryptionKey, instance }: DoctorConfig) {
     temporalIdentity: createTemporalIdentityStore(pool),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    events: createEventStore(pool, sealer),
     projects: { nearQuota: (part: number) => listNearQuota(pool, part) },
     retention: {
       rows: (retention: Parameters<typeof overdueRows>[1]) => overdueRows(pool, retention),

@@ -15,6 +15,11 @@ export const webhookLimits = {
   /** From the claim on. An attempt without a result after this time is no longer in progress. */
   attemptMaxMs: 30 * secondMs,
   responseMaxBytes: 64 * kiB,
+  endpointsPerProject: 10,
+  /** Events for endpoints whose workflows a pass of the reconciler starts. */
+  eventsPerPass: 200,
+  /** An event that is pending for longer is started again, if its workflow is gone. */
+  eventRestartAfterMs: 300 * secondMs,
   /** Attempts that a worker makes at a time. */
   slots: 250,
   /** Undelivered webhooks that may use them; the rest is for runs that end at the same time. */

@@ -3,8 +3,19 @@ import { costUsdOf } from './metering/call-cost.ts';
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
-/** What a webhook reports: the end of a plain run, or of a session. */
-export type WebhookEvent = 'run.finished' | 'session.ended';
+/** The events that an endpoint of a project can choose. */
+export const endpointEvents = ['run.finished', 'session.ended'] as const;
+
+export type EndpointEvent = (typeof endpointEvents)[number];
+
+/** `endpoint.test` is sent when an operator asks for it, for any choice of the endpoint. */
+export type WebhookEvent = EndpointEvent | 'endpoint.test';
+
+/** The body of `endpoint.test`. */
+export function testEventBody(test: { projectId: string; endpointId: string; at: Date }): string {
+  const { projectId, endpointId, at } = test;
+  return JSON.stringify({ projectId, endpointId, sentAt: at.toISOString() });
+}
 
 /** A run at its end, within the transaction that ends it. */
 interface FinishedRun {
@@ -58,7 +69,8 @@ export function standardSignatureBase(
 
 interface AttemptHeaders {
   event: WebhookEvent;
-  runId: string;
+  /** Null for an event that no run has caused. */
+  runId: string | null;
   deliveryId: string;
   attempt: number;
   unixSeconds: number;
@@ -86,7 +98,7 @@ export function webhookHeaders(attempt: AttemptHeaders): Record<string, string> 
     'content-type': 'application/json',
     'user-agent': 'Service-Webhook/1.0',
     'x-service-event': attempt.event,
-    'x-service-run-id': attempt.runId,
+    ...(attempt.runId === null ? {} : { 'x-service-run-id': attempt.runId }),
     'x-service-delivery-id': attempt.deliveryId,
     'x-service-attempt': String(attempt.attempt),
     'x-service-signature': timed(signature),

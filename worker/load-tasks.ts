@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../systems/postgres/admission/admission.ts';
+import type { Sealer } from '../systems/postgres/admission/seal.ts';
+import type { Pool } from '../systems/postgres/client/pool.ts';
+import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createJobStore } from '../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../systems/postgres/maintenance/reconcile-store.ts';
 import { createRetentionStore } from '../systems/postgres/maintenance/retention-store.ts';
@@ -32,10 +35,10 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
   });
   const temporalIdentity = createTemporalIdentityStore(pool);
   const temporal = createTemporal(temporalOptions(worker, temporalIdentity));
-  const webhooks = createWebhookStore(pool, sealer);
+  const deliveries = deliveryStores(pool, sealer);
   const { slots, ...activities } = createActivities({
     ...common,
-    webhooks,
+    ...deliveries,
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
@@ -55,7 +58,7 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
   return {
     reconciler: createReconciler({
       ...common,
-      webhooks,
+      ...deliveries,
       messages: createMessageStore(pool, host.staleMs),
       temporal,
       jobs,
@@ -80,6 +83,11 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
     },
   };
 }
+
+const deliveryStores = (pool: Pool, sealer: Sealer) => ({
+  webhooks: createWebhookStore(pool, sealer),
+  events: createEventStore(pool, sealer),
+});
 
 /** Temporal's packages take seconds to load; meanwhile the host already serves its sandboxes. */
 const loadModules = () =>

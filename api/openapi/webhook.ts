@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import type { WebhookEvent } from '../../core/webhook.ts';
+import type { EndpointEvent } from '../../core/webhook.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
 import { runError } from '../schemas/run-error.ts';
@@ -37,7 +37,7 @@ export const sessionEndedBody = runFinishedBody
   .extend({ sessionId: z.string() })
   .meta({ id: 'SessionEnded' });
 
-const headersOf = (event: WebhookEvent): [name: string, description: string][] => [
+const headersOf = (event: EndpointEvent): [name: string, description: string][] => [
   ['X-Service-Event', `\`${event}\`.`],
   ['X-Service-Run-Id', 'The ID of the run.'],
   ['X-Service-Delivery-Id', 'Identifies the delivery; the same for every attempt.'],
@@ -59,7 +59,7 @@ const headersOf = (event: WebhookEvent): [name: string, description: string][] =
 ];
 
 interface DescribedWebhook {
-  event: WebhookEvent;
+  event: EndpointEvent;
   operationId: string;
   summary: string;
   description: string;

@@ -3,6 +3,8 @@ import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { StartRun } from '../runs/start-run.ts';
 import { audit } from './audit/audit.ts';
+import { endpointEvents } from './endpoints/endpoint-events.ts';
+import { endpoints } from './endpoints/endpoints.ts';
 import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';
@@ -34,4 +36,6 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   runs(app, deps);
   runNow(app, deps, startRun);
   redeliver(app, deps);
+  endpoints(app, deps);
+  endpointEvents(app, deps);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MadeAttempt } from '../../systems/postgres/runs/webhook-store.ts';
+import type { MadeAttempt } from '../../systems/postgres/runs/list-attempts.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { answerRuns } from '../runs/routes/list-runs.ts';
@@ -49,7 +49,7 @@ export function runs(app: App, deps: ApiDeps): void {
   });
 }
 
-function attemptView({ startedAt, finishedAt, ...attempt }: MadeAttempt) {
+export function attemptView({ startedAt, finishedAt, ...attempt }: MadeAttempt) {
   return {
     ...attempt,
     startedAt: startedAt.toISOString(),

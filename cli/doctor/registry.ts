@@ -3,6 +3,7 @@ import { connectionsCheck } from './checks/connections.ts';
 import { containersCheck } from './checks/containers.ts';
 import { diskSpeedCheck } from './checks/disk-speed.ts';
 import { diskCheck, dockerCheck, imageCheck, runtimeCheck } from './checks/docker.ts';
+import { eventsCheck } from './checks/events.ts';
 import { hostsCheck } from './checks/hosts.ts';
 import {
   clockCheck,
@@ -48,6 +49,7 @@ export const checks: Check[] = [
   messagesCheck,
   schedulesCheck,
   webhooksCheck,
+  eventsCheck,
   containersCheck,
   retentionCheck,
   storageCheck,

@@ -5,6 +5,7 @@ import type { RuntimeSelector } from '../../systems/docker/runtime/runtime-selec
 import type { Sandboxes } from '../../systems/docker/sandboxes.ts';
 import type { ProjectStorage } from '../../systems/postgres/accounts/stored-bytes.ts';
 import type { ConnectionUse } from '../../systems/postgres/client/connection-use.ts';
+import type { EventStore } from '../../systems/postgres/endpoints/event-store.ts';
 import type { HostStore } from '../../systems/postgres/hosts/host-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type {
@@ -107,6 +108,7 @@ export interface DoctorContext {
   temporalIdentity: Pick<TemporalIdentityStore, 'find'>;
   messages: Pick<MessageStore, 'unsignalled'>;
   schedules: Pick<ScheduleStore, 'unsynced'>;
+  events: Pick<EventStore, 'unstarted'>;
   retention: {
     rows(times: RetentionTimes): Promise<Overdue[]>;
     blobs(times: RetentionTimes): Promise<Overdue & { bytes: number }>;
@@ -140,5 +142,6 @@ export interface Fixes {
   signalMessages(): Promise<void>;
   syncSchedules(): Promise<void>;
   deliverWebhooks(): Promise<void>;
+  startEvents(): Promise<void>;
   applyRetention(times: RetentionTimes): Promise<void>;
 }

@@ -162,6 +162,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
     time(limits.interaction.deliveryTimeoutMs),
     '200; the answer is stored, and the host delivers it later',
   ],
+  ['Webhook endpoints of a project', String(limits.webhook.endpointsPerProject), '400'],
   [
     'Webhook attempts',
     `${limits.webhook.slots} common slots and ${limits.webhook.backlogSlots} backlog slots per worker; [webhooks](api/webhooks.md) says which are used`,
@@ -239,7 +240,7 @@ the compressed size.
 | files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
 | files of a message | when its turn has ended; they remain files of the session |
 | superseded files of a flow | when no active run started with them |
-| webhook delivery attempts | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
+| webhook delivery attempts, events for webhook endpoints | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
 | model calls with their cost, including those of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |
 | idempotency keys, tombstones of deleted runs | after ${time(limits.retention.tombstoneTtlMs)} |
 | unreferenced blobs | after ${time(limits.blob.unreferencedTtlMs)} |

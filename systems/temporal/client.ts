@@ -2,7 +2,7 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
-import type { DeliverWebhookInput } from '../../workflows/shared/activities.ts';
+import type { DeliverEventInput, DeliverWebhookInput } from '../../workflows/shared/activities.ts';
 import type { SessionTimeouts } from '../../workflows/shared/session-timeouts.ts';
 import type { HostLostPayload, InterruptPayload } from '../../workflows/shared/signals.ts';
 import { type ClosedWorkflowsPage, closedWorkflows } from './closed-workflows.ts';
@@ -13,6 +13,7 @@ import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './
 import { openWorkflows } from './open-workflows.ts';
 import { ensureSchedule, removeSchedule } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
+import { startEvent } from './start-event.ts';
 import { createRunStarter, type RunStarter } from './start-run.ts';
 import { startWebhook } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
@@ -61,6 +62,8 @@ export interface Temporal extends RunStarter {
   /** Registers missing search attributes and returns them. */
   ensureSearchAttributes(): Promise<SearchAttributeName[]>;
   startWebhook(webhook: DeliverWebhookInput): Promise<'started' | 'already'>;
+  /** `already`: the workflow of this delivery has ended. */
+  startEvent(event: DeliverEventInput): Promise<'started' | 'already'>;
   /** The server's version, from a new request. */
   version(): Promise<string>;
   /** Throws if the server does not answer, or is not the one that the database belongs to. */
@@ -91,6 +94,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
   };
   return {
     ...createRunStarter({ client, instance, timeouts, publicUrl, withDeadline }),
+    startEvent: (event) => withDeadline(() => startEvent({ client, instance }, event)),
     startWebhook: (webhook) => withDeadline(() => startWebhook({ client, instance }, webhook)),
     ensureSchedule: (flowId, schedule) =>
       withDeadline(() => ensureSchedule({ client, instance }, flowId, schedule)),

@@ -24,6 +24,8 @@ import { createRunTokenStore } from '../../systems/postgres/accounts/run-token-s
 import { createAdmission } from '../../systems/postgres/admission/admission.ts';
 import { createRunConfigStore } from '../../systems/postgres/admission/run-config-store.ts';
 import { clockAheadOfPostgres, postgresVersion } from '../../systems/postgres/client/probe.ts';
+import { createEndpointStore } from '../../systems/postgres/endpoints/endpoint-store.ts';
+import { createEventStore } from '../../systems/postgres/endpoints/event-store.ts';
 import { createBlobStore } from '../../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../../systems/postgres/files/file-store.ts';
 import { createFlowFileStore } from '../../systems/postgres/files/flow-file-store.ts';
@@ -204,6 +206,8 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     runTokens: createRunTokenStore(pool),
     keyUsage: createKeyUsageStore(pool),
     webhooks: createWebhookStore(pool, testSealer),
+    endpoints: createEndpointStore(pool),
+    events: createEventStore(pool, testSealer),
     operators: createOperatorStore(pool),
     operatorTokens: createOperatorTokenStore(pool),
     audit: createAuditLog(pool, testSealer),

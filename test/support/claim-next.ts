@@ -8,6 +8,6 @@ export const claimNext = (
   claim: Partial<AttemptClaim> = {},
 ): Promise<ClaimedAttempt> =>
   webhooks.claimAttempt({
-    ...{ runId, delivery: 0, made: 0, claimedBy: 'workflow-1', execution: 1, unanswered: null },
+    ...{ id: runId, delivery: 0, made: 0, claimedBy: 'workflow-1', execution: 1, unanswered: null },
     ...claim,
   });

@@ -52,6 +52,8 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     }),
     deliverWebhook: async () => ({ status: 204 }),
     dropWebhook: async () => {},
+    deliverEvent: async () => ({ status: 204 }),
+    dropEvent: async () => {},
     triggerScheduledRun: async () => ({ outcome: 'admitted' }),
     cancelWorkflow: async () => {}, // the fixture requests it
     removeSandbox: async () => {},

@@ -2,7 +2,7 @@ import type { Pool } from '../../systems/postgres/client/pool.ts';
 
 /**
  * All that counts as messages of a project, read from its rows: prompts, results, webhook bodies,
- * messages with replies, and questions with answers.
+ * events for endpoints, messages with replies, and questions with answers.
  */
 export async function messageBytesInPostgres(pool: Pool, projectId: string): Promise<number> {
   const sum = (columns: string[], from: string): string => {
@@ -12,6 +12,7 @@ export async function messageBytesInPostgres(pool: Pool, projectId: string): Pro
   const ofRuns = ['prompt', 'result', 'structured_output', 'webhook_body'];
   const text = `select (
     ${sum(ofRuns, 'runs r')}
+    + ${sum(['body'], 'webhook_events r')}
     + ${sum(['text', 'reply'], 'session_messages m join runs r on r.id = m.run_id')}
     + ${sum(['input', 'answers'], 'interactions i join runs r on r.id = i.run_id')}
   )::float8 as bytes`;

@@ -183,6 +183,8 @@ const names = [
   'endRun',
   'deliverWebhook',
   'dropWebhook',
+  'deliverEvent',
+  'dropEvent',
   'claimSessionSlot',
   'failTurn',
   'getSessionIdleness',
@@ -202,8 +204,8 @@ function dispatchByRun({ fakes, client }: Site) {
     names.map((name) => [
       name,
       async (input: never) => {
-        const { runId, flowId = '' } = input as { runId: string; flowId?: string };
-        const fake = fakes.get(runId) ?? fakes.get(flowId);
+        const { runId, flowId, eventId } = input as Record<string, string | undefined>;
+        const fake = fakes.get(runId ?? eventId ?? '') ?? fakes.get(flowId ?? '');
         if (!fake) throw new Error(`no activities for run ${runId}`);
         const timer = setInterval(heartbeat, 1_000);
         try {

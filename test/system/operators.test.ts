@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEndpointStore } from '../../systems/postgres/endpoints/endpoint-store.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endOf } from '../support/end-of-workflow.ts';
 import { script } from '../support/prompts.ts';
-import { postsOf, untilPosted } from '../support/received-webhook.ts';
-import { untilWorking } from '../support/run-states.ts';
+import { expectSigned, postsOf, untilPosted } from '../support/received-webhook.ts';
+import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 import { serviceProcess } from '../support/service-process.ts';
 import { stackEnv } from '../support/stack-env.ts';
@@ -147,6 +148,29 @@ async function sessionAtRest() {
 
 const containersOf = (sandboxes: { containerId: string }[]): string[] =>
   sandboxes.map(({ containerId }) => containerId);
+
+describe('an endpoint of a project', { timeout: 180_000 }, () => {
+  it('gets the end of a run and of a session, each once and signed', async () => {
+    const { projectId, database } = service;
+    const eventTypes = ['run.finished', 'session.ended'] as const;
+    const endpoint = { projectId, url: `${receiver.url}/events`, eventTypes: [...eventTypes] };
+    const made = await createEndpointStore(database.pool).create(endpoint);
+    const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
+    const { chat } = await sessionAtRest();
+    await endSession(service, chat);
+    await service.untilEnded(runId);
+    for (const [of, event] of [
+      [{ runId }, 'run.finished'],
+      [chat, 'session.ended'],
+    ] as const) {
+      await untilPosted(receiver, of, 1);
+      const [post] = postsOf(receiver, of);
+      expect(post?.headers).toMatchObject({ 'x-service-event': event, 'x-service-attempt': '1' });
+      await expectSigned(service, post);
+    }
+    await createEndpointStore(database.pool).remove(made?.endpointId ?? '');
+  });
+});
 
 describe('a second worker on the same data folder', { timeout: 180_000 }, () => {
   it('refuses to start, explains why, and does not affect the first', async () => {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { RetentionTimes } from '../../core/runs/retention-times.ts';
+import type { EventStore } from '../../systems/postgres/endpoints/event-store.ts';
 import type { JobStore } from '../../systems/postgres/maintenance/job-store.ts';
 import type { ReconcileStore } from '../../systems/postgres/maintenance/reconcile-store.ts';
 import type { RetentionStore } from '../../systems/postgres/maintenance/retention-store.ts';
@@ -21,6 +22,7 @@ export interface ReconcilerDeps {
     'find' | 'neededOnHost' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'
   >;
   webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;
+  events: Pick<EventStore, 'takeDue' | 'returnDue' | 'drop'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: ScheduleStore;
   retention: RetentionStore;
@@ -44,6 +46,7 @@ export interface ReconcilerDeps {
     | 'workflowsSince'
     | 'closedWorkflows'
     | 'startWebhook'
+    | 'startEvent'
     | 'ensureSchedule'
     | 'removeSchedule'
   >;

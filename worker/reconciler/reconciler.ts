@@ -20,6 +20,7 @@ import { createWorkflowReconciler } from './runs/reconcile-workflows.ts';
 import { createStopResender } from './runs/resend-stop.ts';
 import { createWebhookResumer } from './runs/resume-webhooks.ts';
 import { createMessageSignaller } from './runs/signal-messages.ts';
+import { startEvents } from './runs/start-events.ts';
 import { createUnstartedStarter } from './runs/start-unstarted.ts';
 import { createStepTaker, type Step } from './steps.ts';
 
@@ -111,6 +112,7 @@ function runSteps(deps: ReconcilerDeps): Step[] {
     ['reconcile_workflows', createWorkflowReconciler(deps, restores)],
     ['sync_schedules', createScheduleSync(deps)],
     ['resume_webhooks', createWebhookResumer(deps)],
+    ['start_events', () => startEvents(deps)],
     ['drain_hosts', createHostDrainer(deps)],
   ];
 }

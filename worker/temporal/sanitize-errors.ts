@@ -9,7 +9,7 @@ export interface SanitizeDeps {
   runLogContext: RunLogContext;
 }
 
-/** Every activity has the id of its run. */
+/** Every activity has the ID of its run, or of an event. */
 type ActivityArgs = [Parameters<Activities[keyof Activities]>[0]];
 
 /**
@@ -28,8 +28,8 @@ export function sanitizeErrors({
         } catch (error) {
           if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
           const { activityType: activity, attempt, workflowExecution } = info;
-          const [{ runId }] = input.args as ActivityArgs; // only our workflows call activities
-          const about = await runLogContext(runId);
+          const [of] = input.args as ActivityArgs; // only our workflows call activities
+          const about = 'runId' in of ? await runLogContext(of.runId) : { eventId: of.eventId };
           const during = { activity, attempt, workflowId: workflowExecution?.workflowId };
           logger.warn({ err: error, ...about, ...during }, 'activity_failed');
           throw ApplicationFailure.retryable(

@@ -75,11 +75,12 @@ export async function createWorker(options: WorkerOptions): Promise<RunningWorke
 
 function queuesOf({ instance, hostId, capacity, activities, workflowBundle }: WorkerOptions) {
   const { followRun, runTurn, ...shortHostActivities } = activities.host;
-  const { deliverWebhook, ...shortRunActivities } = activities.run;
+  const { deliverWebhook, deliverEvent, ...shortRunActivities } = activities.run;
+  const inBacklog = { deliverWebhook, deliverEvent };
   return [
     { taskQueue: runQueue(instance), activities: shortRunActivities, workflowBundle },
     queue(webhookQueue(instance), { deliverWebhook }, limits.webhook.slots),
-    queue(webhookBacklogQueue(instance), { deliverWebhook }, limits.webhook.backlogSlots),
+    queue(webhookBacklogQueue(instance), inBacklog, limits.webhook.backlogSlots),
     queue(hostQueue(instance, hostId), shortHostActivities, capacity + spareHostSlots),
     queue(followQueue(instance, hostId), { followRun, runTurn }, capacity + spareFollowSlots),
   ];

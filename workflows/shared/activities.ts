@@ -69,6 +69,13 @@ export interface DeliverWebhookInput {
   delivery?: number;
 }
 
+/** An event for an endpoint. */
+export interface DeliverEventInput {
+  eventId: string;
+  /** 0: the first delivery; n: the n-th that an operator requested. */
+  delivery: number;
+}
+
 /** The result of a schedule's tick: a run, or why there is none. */
 export type ScheduledOutcome =
   | 'admitted'
@@ -99,6 +106,10 @@ export interface RunActivities {
   deliverWebhook(input: DeliverWebhookInput): Promise<{ status: number | null }>;
   /** Abandons the webhook after its last attempt. Has no effect if it was delivered. */
   dropWebhook(input: { runId: string }): Promise<void>;
+  /** The same as `deliverWebhook`, for an event for an endpoint. */
+  deliverEvent(input: DeliverEventInput): Promise<{ status: number | null }>;
+  /** Abandons the event after its last attempt. Has no effect if it was delivered. */
+  dropEvent(input: { eventId: string }): Promise<void>;
   /** Admits a run of the flow under this id and starts it. A second call finds it admitted. */
   triggerScheduledRun(input: {
     flowId: string;

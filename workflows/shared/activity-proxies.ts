@@ -24,6 +24,8 @@ export function runActivities(
     endRun: proxyActivities<Activities>(options.endRun).endRun,
     deliverWebhook: proxyActivities<Activities>(options.deliverWebhook).deliverWebhook,
     dropWebhook: proxyActivities<Activities>(options.dropWebhook).dropWebhook,
+    deliverEvent: proxyActivities<Activities>(options.deliverEvent).deliverEvent,
+    dropEvent: proxyActivities<Activities>(options.dropEvent).dropEvent,
     triggerScheduledRun: proxyActivities<Activities>(options.triggerScheduledRun)
       .triggerScheduledRun,
     cancelWorkflow: proxyActivities<Activities>(options.cancelWorkflow).cancelWorkflow,
@@ -79,6 +81,12 @@ function runActivityOptions(
     scheduleToCloseTimeout: 1 * day,
     retry: backoff,
   };
+  const delivery = {
+    startToCloseTimeout: limits.webhook.attemptMaxMs,
+    scheduleToCloseTimeout: 1 * day,
+    // Of executions that made no attempt. A failed attempt states the delay of the next one.
+    retry: backoff,
+  };
   return {
     claimSlot: {
       ...shortActivity,
@@ -91,12 +99,15 @@ function runActivityOptions(
     deliverWebhook: {
       taskQueue: (webhookInBacklog ? webhookBacklogQueue : webhookQueue)(instance),
       summary: 'deliver the webhook',
-      startToCloseTimeout: limits.webhook.attemptMaxMs,
-      scheduleToCloseTimeout: 1 * day,
-      // Of executions that made no attempt. A failed attempt states the delay of the next one.
-      retry: backoff,
+      ...delivery,
     },
     dropWebhook: { ...shortActivity, summary: 'abandon the webhook' },
+    deliverEvent: {
+      taskQueue: webhookBacklogQueue(instance),
+      summary: 'deliver the event',
+      ...delivery,
+    },
+    dropEvent: { ...shortActivity, summary: 'abandon the event' },
     triggerScheduledRun: {
       ...shortActivity,
       summary: 'start a scheduled run',

@@ -1,6 +1,6 @@
 // The inputs of the workflows. They hold ids and timeouts, never secrets or long text.
 
-import type { DeliverWebhookInput } from './activities.ts';
+import type { DeliverEventInput, DeliverWebhookInput } from './activities.ts';
 import type { RunTimeouts } from './run-timeouts.ts';
 import type { SessionTimeouts } from './session-timeouts.ts';
 
@@ -37,6 +37,10 @@ export interface SessionState {
 }
 
 export interface WebhookInput extends DeliverWebhookInput {
+  instance: string;
+}
+
+export interface EventInput extends DeliverEventInput {
   instance: string;
 }
 

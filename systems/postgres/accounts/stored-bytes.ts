@@ -7,8 +7,8 @@ interface StoredBytes {
   transcripts: number;
   logs: number;
   /**
-   * Prompts, results and webhook bodies of runs, messages with their replies, and questions with
-   * their answers.
+   * Prompts, results and webhook bodies of runs, events for endpoints, messages with their replies,
+   * and questions with their answers.
    */
   messages: number;
 }

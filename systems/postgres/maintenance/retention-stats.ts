@@ -46,6 +46,7 @@ export function overdueRows(db: Db, retention: RetentionTimes): Promise<Overdue[
       0,
     ],
     ['webhook attempts', 'started_at', 'webhook_attempts where true', retention.webhookAttemptsMs],
+    ['webhook events', 'created_at', 'webhook_events where true', retention.webhookAttemptsMs],
     ['model calls', 'ended_at', 'model_calls where true', retention.modelCallsMs],
     [
       'deleted runs',

@@ -1,6 +1,7 @@
 import { limits } from '../../../core/limits.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
+import { purgeEvents } from '../endpoints/purge-events.ts';
 import { before } from './before-now.ts';
 import { packLogs } from './pack-logs.ts';
 import { removeBlobs } from './purge-blobs.ts';
@@ -36,6 +37,8 @@ export function createRetentionStore(pool: Pool) {
     /** Versions of flow files that no active run needs. */
     flowFiles: () => purgeFlowFiles(pool),
     webhookAttempts: (retentionMs: number) => purgeAttempts(pool, retentionMs),
+    /** The events for endpoints, with their attempts. */
+    webhookEvents: (retentionMs: number) => purgeEvents(pool, retentionMs),
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
     /** What the calls of a turn and of a day used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),

@@ -9,9 +9,22 @@ import { ensureWebhookSecrets, type WebhookSecrets } from '../accounts/webhook-s
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
+/** Where deliveries and their attempts are stored. */
+export interface DeliveryTables {
+  deliveries: 'runs' | 'webhook_events';
+  attempts: 'webhook_attempts' | 'webhook_event_attempts';
+  /** The column of an attempt that references its delivery. */
+  id: 'run_id' | 'event_id';
+  /** The first part of the names of a delivery's columns. */
+  prefix: 'webhook_' | '';
+  /** Columns of the delivery `r`: what an attempt sends. */
+  sent: string;
+}
+
 export interface AttemptClaim {
-  runId: string;
-  /** 0: the delivery at the run's end; n: the n-th that an operator requested. */
+  /** Of the run, or of the event. */
+  id: string;
+  /** 0: the first delivery; n: the n-th that an operator requested. */
   delivery: number;
   /** Attempts that were made. After a restore they can be more than the stored ones. */
   made: number;
@@ -28,6 +41,8 @@ export interface AttemptClaim {
 
 interface Delivery {
   event: WebhookEvent;
+  /** Null for an event that no run has caused. */
+  runId: string | null;
   url: string;
   body: string;
   deliveryId: string;
@@ -49,12 +64,17 @@ export type ClaimedAttempt =
   /** The run has not ended yet. */
   | { unended: true };
 
+interface ClaimContext {
+  pool: Pool;
+  sealer: Sealer;
+  tables: DeliveryTables;
+}
+
 export async function claimAttempt(
-  pool: Pool,
-  sealer: Sealer,
+  { pool, sealer, tables }: ClaimContext,
   claim: AttemptClaim,
 ): Promise<ClaimedAttempt> {
-  const webhook = await readState(pool, claim);
+  const webhook = await readState(pool, tables, claim);
   if (webhook?.state === 'waiting') return { unended: true };
   if (webhook === null || webhook.body_bytes === null) return { unavailable: 'none' };
   const isFirst = claim.delivery === 0;
@@ -69,8 +89,10 @@ export async function claimAttempt(
   if (hasMemory === false) return { unavailable: 'no_memory' };
   claim.signal?.throwIfAborted();
   const put = webhook.is_unsent ? takeOverAttempt : insertAttempt;
-  const claimed = await put(pool, { ...claim, attempt });
-  return claimed ? { ...claimed, ...secrets, attempt } : { unavailable: 'taken' };
+  const claimed = await put(pool, tables, { ...claim, attempt });
+  if (claimed === null) return { unavailable: 'taken' };
+  const { url } = claimed;
+  return url === null ? { unavailable: 'none_left' } : { ...claimed, url, ...secrets, attempt };
 }
 
 interface WebhookRow {
@@ -85,25 +107,29 @@ interface WebhookRow {
   due_in_ms: number;
 }
 
-async function readState(db: Db, claim: AttemptClaim): Promise<WebhookRow | null> {
-  const { runId, delivery, claimedBy, unanswered } = claim;
+async function readState(
+  db: Db,
+  { deliveries, attempts, id, prefix }: DeliveryTables,
+  claim: AttemptClaim,
+): Promise<WebhookRow | null> {
+  const { delivery, claimedBy, unanswered } = claim;
   const { delaysMs, attemptMaxMs } = limits.webhook;
   const { rows } = await db.query<WebhookRow>(
-    `select r.project_id, r.webhook_state as state, octet_length(r.webhook_body) as body_bytes,
-       r.webhook_last_status as last_status, coalesce(last.attempt, 0) as attempts,
+    `select r.project_id, r.${prefix}state as state, octet_length(r.${prefix}body) as body_bytes,
+       r.${prefix}last_status as last_status, coalesce(last.attempt, 0) as attempts,
        coalesce(last.finished_at is null and last.claimed_by = $3
          and last.execution between $4 and $5, false) as is_unsent,
        coalesce(ceil(1000 * extract(epoch from
          coalesce(last.finished_at, last.started_at + $6 * interval '1 ms')
          + coalesce(($7::integer[])[last.attempt], 0) * interval '1 ms' - db_clock()
        )), 0)::float8 as due_in_ms
-     from runs r
+     from ${deliveries} r
      left join lateral (
-       select * from webhook_attempts a where a.run_id = r.id and a.delivery = $2
+       select * from ${attempts} a where a.${id} = r.id and a.delivery = $2
        order by a.attempt desc limit 1
      ) last on true
      where r.id = $1`,
-    [runId, delivery, claimedBy, unanswered?.from, unanswered?.to, attemptMaxMs, delaysMs],
+    [claim.id, delivery, claimedBy, unanswered?.from, unanswered?.to, attemptMaxMs, delaysMs],
   );
   return rows[0] ?? null;
 }
@@ -112,27 +138,26 @@ interface NumberedClaim extends AttemptClaim {
   attempt: number;
 }
 
-const delivery = `
-  case when r.session_id is null then 'run.finished' else 'session.ended' end as event,
-  r.callback_url as url, r.webhook_body as body,
-  r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`;
+/** Without a URL, the endpoint was removed. */
+type ClaimedDelivery = Omit<Delivery, 'url'> & { url: string | null };
 
 async function insertAttempt(
   db: Db,
-  { runId, attempt, delivery: number, claimedBy, execution }: NumberedClaim,
-): Promise<Delivery | null> {
-  const { rows } = await db.query<Delivery>(
+  { deliveries, attempts, id, prefix, sent }: DeliveryTables,
+  { attempt, delivery, claimedBy, execution, ...claim }: NumberedClaim,
+): Promise<ClaimedDelivery | null> {
+  const { rows } = await db.query<ClaimedDelivery>(
     `with claimed as (
-       insert into webhook_attempts (run_id, delivery, attempt, claimed_by, execution)
-       select id, $3, $2, $4, $5 from runs
-       where id = $1 and (webhook_state = 'pending' or $3 > 0)
+       insert into ${attempts} (${id}, delivery, attempt, claimed_by, execution)
+       select id, $3, $2, $4, $5 from ${deliveries}
+       where id = $1 and (${prefix}state = 'pending' or $3 > 0)
        on conflict do nothing
-       returning run_id
+       returning ${id} as id
      )
-     update runs r set webhook_attempts = r.webhook_attempts + 1 from claimed
-     where r.id = claimed.run_id
-     returning ${delivery}`,
-    [runId, attempt, number, claimedBy, execution],
+     update ${deliveries} r set ${prefix}attempts = r.${prefix}attempts + 1 from claimed
+     where r.id = claimed.id
+     returning ${sent}`,
+    [claim.id, attempt, delivery, claimedBy, execution],
   );
   return rows[0] ?? null;
 }
@@ -140,17 +165,18 @@ async function insertAttempt(
 /** Of several executions one takes the row over, because it is then no longer an earlier one's. */
 async function takeOverAttempt(
   db: Db,
-  { runId, attempt, delivery: number, claimedBy, execution, unanswered }: NumberedClaim,
-): Promise<Delivery | null> {
-  const { rows } = await db.query<Delivery>(
+  { deliveries, attempts, id, sent }: DeliveryTables,
+  { attempt, delivery, claimedBy, execution, unanswered, ...claim }: NumberedClaim,
+): Promise<ClaimedDelivery | null> {
+  const { rows } = await db.query<ClaimedDelivery>(
     `with claimed as (
-       update webhook_attempts set execution = $5, started_at = db_clock()
-       where run_id = $1 and delivery = $3 and attempt = $2 and finished_at is null
+       update ${attempts} set execution = $5, started_at = db_clock()
+       where ${id} = $1 and delivery = $3 and attempt = $2 and finished_at is null
          and claimed_by = $4 and execution between $6 and $7
-       returning run_id
+       returning ${id} as id
      )
-     select ${delivery} from runs r join claimed on r.id = claimed.run_id`,
-    [runId, attempt, number, claimedBy, execution, unanswered?.from, unanswered?.to],
+     select ${sent} from ${deliveries} r join claimed on r.id = claimed.id`,
+    [claim.id, attempt, delivery, claimedBy, execution, unanswered?.from, unanswered?.to],
   );
   return rows[0] ?? null;
 }

@@ -50,10 +50,12 @@ export async function endRun(
     const run = withFinalAgentStatus(await failRemainingMessages(db, locked, errorOf(end)), end);
     const hasUnstoredFiles = request.filesStored !== true && hasFilesToStore(run);
     const files = storedFilesOf(stored.snapshot, hasUnstoredFiles);
-    const body =
-      run.webhook.state === 'waiting' ? webhookBody({ run, end, finishedAt: now, files }) : null;
-    const usesCommonSlots = body !== null && !stored.hasWebhookBacklog;
-    const toWrite = { end, body, now, hasUnstoredFiles, usesCommonSlots };
+    const hasCallback = run.webhook.state === 'waiting';
+    const isReported = hasCallback || stored.hasEndpoints;
+    const body = isReported ? webhookBody({ run, end, finishedAt: now, files }) : null;
+    const usesCommonSlots = hasCallback && !stored.hasWebhookBacklog;
+    const sent = { body, hasCallback, hasEndpoints: stored.hasEndpoints, usesCommonSlots };
+    const toWrite = { end, now, hasUnstoredFiles, ...sent };
     const written = await writeEnd(db, run, toWrite);
     return { ...stored, isFirst: true, run: written, hasUnstoredFiles };
   });
@@ -109,6 +111,9 @@ async function failRemainingMessages(db: Db, run: Run, error: string | null): Pr
   };
 }
 
+/** The event that endpoints get at the end of `r`. */
+export const endEvent = `case when r.session_id is null then 'run.finished' else 'session.ended' end`;
+
 interface LockedRun {
   run: Run;
   now: Date;
@@ -116,6 +121,8 @@ interface LockedRun {
   snapshot: SnapshotRecord | null;
   hasUnstoredFiles: boolean;
   hasWebhookBacklog: boolean;
+  /** Endpoints of the project get an event at this end. */
+  hasEndpoints: boolean;
   hasWaiting: boolean;
 }
 
@@ -126,6 +133,11 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
     `select ${runColumns}, l.last_seq, db_clock() as now, r.snapshot,
        r.has_unstored_files as "hasUnstoredFiles",
        has_webhook_backlog(r, $2, $3, $4 * interval '1 ms') as "hasWebhookBacklog",
+       exists (
+         select from webhook_endpoints e
+         where e.project_id = r.project_id and e.removed_at is null
+           and ${endEvent} = any(e.event_types)
+       ) as "hasEndpoints",
        has_waiting(r.id) as "hasWaiting"
      from runs r join run_logs l on l.run_id = r.id
      where r.id = $1
@@ -134,21 +146,25 @@ async function lockRun(db: Db, runId: string): Promise<LockedRun> {
   );
   const row = rows[0];
   if (!row) throw new Error(`cannot end run ${runId}: it does not exist`);
-  const { now, hasUnstoredFiles, hasWebhookBacklog, hasWaiting } = row;
+  const { now, hasUnstoredFiles, hasWebhookBacklog, hasEndpoints, hasWaiting } = row;
   const snapshot = parseSnapshotRecord(row.snapshot);
-  return { run: toRun(row), now, snapshot, hasUnstoredFiles, hasWebhookBacklog, hasWaiting };
+  const toSend = { hasWebhookBacklog, hasEndpoints };
+  return { run: toRun(row), now, snapshot, hasUnstoredFiles, ...toSend, hasWaiting };
 }
 
 interface WrittenEnd {
   end: RunEnd;
+  /** Null if nothing is sent. */
   body: string | null;
+  hasCallback: boolean;
+  hasEndpoints: boolean;
   now: Date;
   hasUnstoredFiles: boolean;
   usesCommonSlots: boolean;
 }
 
 async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
-  const { end, body, now, hasUnstoredFiles, usesCommonSlots } = written;
+  const { end, body, hasCallback, hasEndpoints, now, hasUnstoredFiles, usesCommonSlots } = written;
   const countedIn = run.sessionId === null ? null : run.projectId;
   const ending = [run.runId, now, end.cause, end.detail, end.exitCode];
   const { rows } = await db.query<RunRow>(
@@ -157,20 +173,34 @@ async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
      counted as (
        update open_sessions set count = greatest(count - 1, 0) where project_id = $10
      ),
-     body_counted as (
+     events as (
+       insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body)
+       select e.id, r.project_id, r.id, r.request_id, ${endEvent}, $6::text
+       from runs r join webhook_endpoints e on e.project_id = r.project_id
+       where r.id = $1 and $13 and e.removed_at is null and ${endEvent} = any(e.event_types)
+       returning id
+     ),
+     bodies_counted as (
        insert into stored_bytes_changes (project_id, kind, bytes)
-       select r.project_id, 'messages', octet_length($6::text)
-       from runs r where r.id = $1 and $6 is not null
+       select r.project_id, 'messages', copies * octet_length($6::text)
+       from runs r cross join (
+         select (select count(*) from events) + $12::boolean::integer as copies
+       ) c
+       where r.id = $1 and copies > 0
      )
      update runs r
      set status = 'sleep', ended_at = $2, end_cause = $3, end_detail = $4, exit_code = $5,
          end_cause_at = coalesce(end_cause_at, $2), agent_status = $8,
-         webhook_state = case when $6::text is null then webhook_state else 'pending' end,
-         webhook_delivery_id = case when $6 is null then null else gen_random_uuid() end,
-         webhook_body = $6, has_unstored_files = $9, webhook_uses_common_slots = $11
+         webhook_state = case when $12 then 'pending' else webhook_state end,
+         webhook_delivery_id = case when $12 then gen_random_uuid() end,
+         webhook_body = case when $12 then $6 end, has_unstored_files = $9,
+         webhook_uses_common_slots = $11
      where id = $1
      returning ${runColumns}, $7::bigint as last_seq`,
-    [...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles, countedIn, usesCommonSlots],
+    [
+      ...[...ending, body, run.lastSeq, run.agentStatus, hasUnstoredFiles, countedIn],
+      ...[usesCommonSlots, hasCallback, hasEndpoints],
+    ],
   );
   if (!rows[0]) throw new Error(`run ${run.runId} was deleted while it was ended`);
   failpoint('end.written');

@@ -1,27 +1,20 @@
 // A delivery has several attempts, each claimed before it is made.
 
-import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { type AttemptClaim, claimAttempt } from './claim-attempt.ts';
+import { type AttemptClaim, claimAttempt, type DeliveryTables } from './claim-attempt.ts';
+import { endEvent } from './end-run.ts';
+import { listAttempts, type MadeAttempt } from './list-attempts.ts';
+import { type AttemptResult, recordAttempt } from './record-attempt.ts';
 
-export interface AttemptResult {
-  /** Null if no response arrived. */
-  status: number | null;
-  error: string | null;
-  delivery?: number;
-}
-
-export interface MadeAttempt {
-  /** 0: the delivery at the run's end; n: the n-th that an operator requested. */
-  delivery: number;
-  attempt: number;
-  startedAt: Date;
-  /** Null while it is in progress, and if its outcome was lost. */
-  finishedAt: Date | null;
-  status: number | null;
-  error: string | null;
-}
+const tables: DeliveryTables = {
+  deliveries: 'runs',
+  attempts: 'webhook_attempts',
+  id: 'run_id',
+  prefix: 'webhook_',
+  sent: `${endEvent} as event, r.id as "runId", r.callback_url as url, r.webhook_body as body,
+    r.webhook_delivery_id as "deliveryId", r.request_id as "requestId"`,
+};
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
@@ -31,12 +24,12 @@ export function createWebhookStore(pool: Pool, sealer: Sealer) {
      * Claims the attempt after the last one, once it is due. Attempts count from 1. A delivery that
      * an operator requested is made regardless of the results of others.
      */
-    claimAttempt: (claim: AttemptClaim) => claimAttempt(pool, sealer, claim),
+    claimAttempt: (claim: AttemptClaim) => claimAttempt({ pool, sealer, tables }, claim),
     /** A status of 2xx completes the delivery. */
     recordAttempt: (runId: string, attempt: number, result: AttemptResult) =>
-      recordAttempt(pool, { runId, attempt, delivery: result.delivery ?? 0 }, result),
+      recordAttempt(pool, tables, { id: runId, attempt, ...result }),
     /** All attempts, in their order. */
-    attempts: (runId: string) => listAttempts(pool, runId),
+    attempts: (runId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, runId),
     /**
      * The number of a further delivery, requested by an operator. Null if the first one is in
      * progress or was never made.
@@ -50,48 +43,10 @@ export function createWebhookStore(pool: Pool, sealer: Sealer) {
   };
 }
 
-interface AttemptId {
-  runId: string;
-  attempt: number;
-  delivery: number;
-}
-
-async function recordAttempt(db: Db, id: AttemptId, result: AttemptResult): Promise<void> {
-  await db.query(
-    `with recorded as (
-       update webhook_attempts set finished_at = db_clock(), status = $4, error = $5
-       where run_id = $1 and delivery = $3 and attempt = $2
-       returning run_id
-     )
-     update runs r
-     set webhook_last_status = $4,
-         webhook_state = case when $4 between 200 and 299 then 'delivered' else webhook_state end
-     from recorded
-     where r.id = recorded.run_id and r.webhook_state <> 'delivered'`,
-    [
-      id.runId,
-      id.attempt,
-      id.delivery,
-      result.status,
-      result.error && stripUnstorable(result.error),
-    ],
-  );
-}
-
 async function dropWebhook(db: Db, runId: string): Promise<void> {
   const text = `
     update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'`;
   await db.query(text, [runId]);
-}
-
-async function listAttempts(db: Db, runId: string): Promise<MadeAttempt[]> {
-  const { rows } = await db.query<MadeAttempt>(
-    `select delivery, attempt, started_at as "startedAt", finished_at as "finishedAt", status, error
-     from webhook_attempts where run_id = $1
-     order by delivery, attempt`,
-    [runId],
-  );
-  return rows;
 }
 
 async function claimRedelivery(db: Db, runId: string): Promise<number | null> {

@@ -19,7 +19,8 @@ create table projects (
 
 -- What each project stores in Postgres: the data of its frames, the blobs that it stored before any
 -- other project did, and as `messages` the prompts, results and webhook bodies of its runs, the
--- messages to its sessions with their replies, and the questions of its agents with their answers.
+-- events for its endpoints, the messages to its sessions with their replies, and the questions of
+-- its agents with their answers.
 -- The table has no foreign keys, so these rows never wait for each other.
 create table stored_bytes (
   project_id text not null,
@@ -588,6 +589,61 @@ create table webhook_attempts (
   primary key (run_id, delivery, attempt)
 );
 create index webhook_attempts_by_start on webhook_attempts (started_at);
+
+-- Where events of a project are sent to, in addition to the callback URLs of its runs. A removed
+-- endpoint stays, because its events refer to it.
+create table webhook_endpoints (
+  id uuid primary key,
+  project_id text not null references projects,
+  url text not null,
+  event_types text[] not null check (cardinality(event_types) > 0),
+  created_at timestamptz not null default db_clock(),
+  -- nothing is sent to it any more
+  removed_at timestamptz
+);
+create index webhook_endpoints_by_project on webhook_endpoints (project_id, created_at, id)
+  where removed_at is null;
+
+-- Events for endpoints: a row for each endpoint that gets the event, inserted in the transaction of
+-- the change that it reports. No foreign key references the run, because the rows may outlive it.
+create table webhook_events (
+  -- also the ID of the delivery
+  id uuid primary key default gen_random_uuid(),
+  endpoint_id uuid not null references webhook_endpoints,
+  project_id text not null,
+  run_id uuid,
+  request_id text,
+  event text not null,
+  -- every attempt sends the same bytes
+  body text not null,
+  state text not null default 'pending' check (state in ('pending', 'delivered', 'dropped')),
+  attempts integer not null default 0,
+  last_status integer,
+  -- how many further deliveries operators have requested
+  redeliveries integer not null default 0,
+  created_at timestamptz not null default db_clock(),
+  -- when a worker starts the workflow of a pending event, again if the workflow is gone by then
+  start_at timestamptz not null default db_clock()
+);
+create index webhook_events_to_start on webhook_events (project_id, start_at)
+  where state = 'pending';
+create index webhook_events_of_endpoint
+  on webhook_events (endpoint_id, created_at desc, id desc);
+create index webhook_events_by_age on webhook_events (created_at);
+
+-- The attempts of these events, like those of runs.
+create table webhook_event_attempts (
+  event_id uuid not null references webhook_events on delete cascade,
+  delivery integer not null default 0,
+  attempt integer not null check (attempt >= 1),
+  started_at timestamptz not null default db_clock(),
+  finished_at timestamptz,
+  status integer,
+  error text,
+  claimed_by text,
+  execution integer,
+  primary key (event_id, delivery, attempt)
+);
 
 -- A row is visible only together with all of its chunks: both are written in one transaction.
 create table blobs (

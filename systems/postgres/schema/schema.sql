@@ -592,6 +592,46 @@ CREATE TABLE public.webhook_attempts (
     CONSTRAINT webhook_attempts_attempt_check CHECK ((attempt >= 1))
 );
 
+CREATE TABLE public.webhook_endpoints (
+    id uuid NOT NULL,
+    project_id text NOT NULL,
+    url text NOT NULL,
+    event_types text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    removed_at timestamp with time zone,
+    CONSTRAINT webhook_endpoints_event_types_check CHECK ((cardinality(event_types) > 0))
+);
+
+CREATE TABLE public.webhook_event_attempts (
+    event_id uuid NOT NULL,
+    delivery integer DEFAULT 0 NOT NULL,
+    attempt integer NOT NULL,
+    started_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    finished_at timestamp with time zone,
+    status integer,
+    error text,
+    claimed_by text,
+    execution integer,
+    CONSTRAINT webhook_event_attempts_attempt_check CHECK ((attempt >= 1))
+);
+
+CREATE TABLE public.webhook_events (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    endpoint_id uuid NOT NULL,
+    project_id text NOT NULL,
+    run_id uuid,
+    request_id text,
+    event text NOT NULL,
+    body text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_status integer,
+    redeliveries integer DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    start_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dropped'::text])))
+);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_key_hash_key UNIQUE (key_hash);
 
@@ -754,6 +794,15 @@ ALTER TABLE ONLY public.turn_spending
 ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_pkey PRIMARY KEY (run_id, delivery, attempt);
 
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_event_attempts
+    ADD CONSTRAINT webhook_event_attempts_pkey PRIMARY KEY (event_id, delivery, attempt);
+
+ALTER TABLE ONLY public.webhook_events
+    ADD CONSTRAINT webhook_events_pkey PRIMARY KEY (id);
+
 CREATE INDEX api_keys_by_project ON public.api_keys USING btree (project_id, created_at, id);
 
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
@@ -868,6 +917,14 @@ CREATE INDEX turn_spending_by_day ON public.turn_spending USING btree (day);
 
 CREATE INDEX webhook_attempts_by_start ON public.webhook_attempts USING btree (started_at);
 
+CREATE INDEX webhook_endpoints_by_project ON public.webhook_endpoints USING btree (project_id, created_at, id) WHERE (removed_at IS NULL);
+
+CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created_at);
+
+CREATE INDEX webhook_events_of_endpoint ON public.webhook_events USING btree (endpoint_id, created_at DESC, id DESC);
+
+CREATE INDEX webhook_events_to_start ON public.webhook_events USING btree (project_id, start_at) WHERE (state = 'pending'::text);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
 
@@ -972,4 +1029,13 @@ ALTER TABLE ONLY public.transcript_segments
 
 ALTER TABLE ONLY public.webhook_attempts
     ADD CONSTRAINT webhook_attempts_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id);
+
+ALTER TABLE ONLY public.webhook_endpoints
+    ADD CONSTRAINT webhook_endpoints_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.webhook_event_attempts
+    ADD CONSTRAINT webhook_event_attempts_event_id_fkey FOREIGN KEY (event_id) REFERENCES public.webhook_events(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_events
+    ADD CONSTRAINT webhook_events_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.webhook_endpoints(id);
 

@@ -4,6 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../../systems/postgres/admission/seal.ts';
+import { createEndpointStore } from '../../../systems/postgres/endpoints/endpoint-store.ts';
+import { createEventStore } from '../../../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
@@ -176,6 +178,24 @@ test('removes a container of an ended run, but not one of an unknown host', pati
   const left = await service.sandboxes.list();
   expect(left.map((one) => one.runId)).toEqual([unknown.runId]);
   for (const { containerId } of left) await service.sandboxes.remove(containerId);
+});
+
+test('starts the delivery of an event for an endpoint', patiently, async () => {
+  const { pool } = service.database;
+  const { projectId } = service;
+  const url = 'https://receiver.invalid/';
+  const endpoint = await createEndpointStore(pool).create({
+    projectId,
+    url,
+    eventTypes: ['run.finished'],
+  });
+  const eventId = await createEventStore(pool, sealer()).addTest(endpoint?.endpointId ?? '', '{}');
+  await query(`update webhook_events set start_at = start_at - interval '10 minutes'`);
+  expect((await doctor()).about('event_not_started')).toContain(eventId);
+  expect((await doctor({ fix: true })).of('events').fixed).toHaveLength(1);
+  const attempts = () => createEventStore(pool, sealer()).attempts(eventId);
+  await expect.poll(attempts, { timeout: 30_000 }).not.toEqual([]);
+  expect((await doctor()).of('events').state).toBe('ok');
 });
 
 test('syncs a schedule to Temporal', patiently, async () => {

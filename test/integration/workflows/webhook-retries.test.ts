@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBodyMemory } from '../../../activities/body-memory.ts';
 import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
 import { currentExecution } from '../../../activities/delivery-progress.ts';
-import { webhookBacklogQueue, webhookQueue } from '../../../core/temporal/task-queues.ts';
+import { runQueue, webhookBacklogQueue, webhookQueue } from '../../../core/temporal/task-queues.ts';
 import type { Pool } from '../../../systems/postgres/client/pool.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createWebhookStore } from '../../../systems/postgres/runs/webhook-store.ts';
@@ -50,7 +50,10 @@ async function failingDelivery(pool: Pool = database.pool) {
   };
   const run = fakeRun({
     deliverWebhook: ({ firstAttempt }) =>
-      attemptDelivery(deps, { runId, delivery: 0, memory, ...currentExecution(firstAttempt) }),
+      attemptDelivery(deps, {
+        ...{ id: runId, about: { runId }, delivery: 0, memory },
+        ...currentExecution(firstAttempt),
+      }),
   });
   const made = async () => (await deps.webhooks.attempts(runId)).map(({ attempt }) => attempt);
   return { run, times, made };
@@ -142,6 +145,24 @@ describe('the webhook', () => {
     expect(await endOf(handle)).toEqual({ status: 'CANCELLED', cause: 'terminated_by_operator' });
     expect(run.calls).toContain('dropWebhook');
     expect(await webhookQueueOf(handle)).toBe(queueOf(fixture.instance));
+  });
+
+  it.each([true, false])('of an endpoint is sent in its own workflow: %s', async (delivered) => {
+    const run = fakeRun({
+      deliverEvent: async () => {
+        if (!delivered) throw ApplicationFailure.nonRetryable('blocked');
+        return { status: 204 };
+      },
+    });
+    const eventId = crypto.randomUUID();
+    fixture.serve(eventId, run.activities);
+    const handle = await fixture.client.workflow.start('eventWorkflow', {
+      workflowId: `event/${eventId}/1`,
+      taskQueue: runQueue(fixture.instance),
+      args: [{ eventId, delivery: 0, instance: fixture.instance }],
+    });
+    expect(await handle.result()).toEqual({ delivered });
+    expect(run.calls).toEqual(delivered ? ['deliverEvent'] : ['deliverEvent', 'dropEvent']);
   });
 
   it('is sent with the slots for a backlog after its run was closed', async () => {

@@ -60,6 +60,7 @@ function activitiesWith(overrides: {
     },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
+    events: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },
     frameStream: { notify: unexpected, expireEnded: unexpected },
     turns: {
       claimSlot: unexpected,

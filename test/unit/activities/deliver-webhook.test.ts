@@ -6,12 +6,13 @@ import { attemptDelivery } from '../../../activities/deliver-webhook.ts';
 import type { DeliveryExecution } from '../../../activities/delivery-progress.ts';
 import type { WebhookOutcome, WebhookRequest } from '../../../core/webhook.ts';
 import type { AttemptClaim, ClaimedAttempt } from '../../../systems/postgres/runs/claim-attempt.ts';
-import type { AttemptResult } from '../../../systems/postgres/runs/webhook-store.ts';
+import type { AttemptResult } from '../../../systems/postgres/runs/record-attempt.ts';
 import type { EndRunInput } from '../../../workflows/shared/activities.ts';
 
 const body = '{"runId":"r","labels":{"who":"Zoë €"}}';
 const pending = {
   event: 'run.finished' as const,
+  runId: 'r',
   url: 'https://receiver.example/',
   body,
   deliveryId: 'd-1',
@@ -58,7 +59,15 @@ function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
     now: () => new Date(1_700_000_000_999),
   };
   const execution = {
-    ...{ runId: 'r', delivery: 0, claimedBy: 'w', execution: 3, made: 1, unanswered: null },
+    ...{
+      id: 'r',
+      about: { runId: 'r' },
+      delivery: 0,
+      claimedBy: 'w',
+      execution: 3,
+      made: 1,
+      unanswered: null,
+    },
     taskQueue: 'webhook',
     memory: { reserve: async () => true, release: () => void released.push('released') },
     report: (progress: unknown) => void reported.push(progress),

@@ -99,6 +99,7 @@ function kindsOfRows({
     messageFiles: () => retention.messageFiles(),
     flowFiles: () => retention.flowFiles(),
     webhookAttempts: () => retention.webhookAttempts(webhookAttemptsMs),
+    webhookEvents: () => retention.webhookEvents(webhookAttemptsMs),
     modelCalls: () => retention.modelCalls(ledgerRetentionMs),
     spending: () => retention.spending(ledgerRetentionMs),
     deletedRuns: (unpurged) => retention.tombstone(limits.retention.tombstoneTtlMs, unpurged),

@@ -208,6 +208,25 @@ async function insertOthers({ pool, scenario, atMs }: Dataset, { insert }: Inser
                    values ($1, 'h', $2, $1, 'files', '{}', db_clock() + interval '1 s')`;
   const values = [randomUUID(), projectId];
   await insert({ table: 'host_rpc_requests', untilMs: atMs + 999 }, request, values);
+  await insertEvent({ pool, scenario, atMs }, insert);
+}
+
+/** Of an endpoint that gets no event of a run. */
+async function insertEvent(
+  { pool, scenario: { projectId }, atMs }: Dataset,
+  insert: Inserter['insert'],
+): Promise<void> {
+  const [endpointId, eventId] = [randomUUID(), randomUUID()];
+  await pool.query(
+    `insert into webhook_endpoints (id, project_id, url, event_types, removed_at)
+     values ($1, $2, 'https://e.com/', '{run.finished}', db_clock())`,
+    [endpointId, projectId],
+  );
+  const untilMs = atMs + retentionTimes.webhookAttemptsMs;
+  const event = `(id, endpoint_id, project_id, event, body) values ($1, $2, $3, 'run.finished', '')`;
+  await insert({ table: 'webhook_events', untilMs }, event, [eventId, endpointId, projectId]);
+  const attempt = '(event_id, attempt) values ($1, 1)';
+  await insert({ table: 'webhook_event_attempts', untilMs }, attempt, [eventId]);
 }
 
 /** The newest version of a file, and a superseded one that no active run has started with. */

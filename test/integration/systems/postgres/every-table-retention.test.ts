@@ -42,6 +42,7 @@ const permanent: Record<string, string> = {
   schema_functions: 'one row per function',
   stored_bytes: 'one row per project and kind',
   temporal_identity: 'one row',
+  webhook_endpoints: 'the endpoints of a project',
 };
 
 const { database, scenario } = setupScenario();

@@ -42,7 +42,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   const { secret } = await projects.ensureWebhookSecrets(scenario.projectId);
   const first = await claim(runId);
   expect(first).toEqual({
-    event: 'run.finished',
+    ...{ event: 'run.finished', runId },
     ...{ url, secret, nextSecret: null, attempt: 1 },
     body: expect.stringContaining(`"runId":"${runId}"`),
     deliveryId: expect.any(String),

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import type { Run } from '../../../../core/runs/run.ts';
 import { isSameTemporal } from '../../../../core/temporal/temporal-identity.ts';
 import type { MemoRun } from '../../../../core/temporal/workflow-memo.ts';
+import { createEventStore } from '../../../../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createJobStore } from '../../../../systems/postgres/maintenance/job-store.ts';
 import { createReconcileStore } from '../../../../systems/postgres/maintenance/reconcile-store.ts';
@@ -104,6 +105,10 @@ export function createReconcilerFixture(database: TestDatabase) {
     removeSchedule: async (flowId) => {
       calls.push(`unschedule ${flowId}`);
     },
+    startEvent: async ({ eventId, delivery }) => {
+      calls.push(`event ${eventId} ${delivery}`);
+      return 'started';
+    },
     startWebhook: async ({ runId, firstAttempt, delivery }) => {
       const which = delivery === undefined ? 'webhook' : `redelivery ${delivery} of`;
       calls.push(`${which} ${runId} from ${firstAttempt}`);
@@ -118,6 +123,7 @@ export function createReconcilerFixture(database: TestDatabase) {
     reconcile: createReconcileStore(pool),
     runs,
     webhooks: createWebhookStore(pool, testSealer),
+    events: createEventStore(pool, testSealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
     temporalIdentity,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createEndpointStore } from '../../../../systems/postgres/endpoints/endpoint-store.ts';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
 import { setupReconciler } from './setup-reconciler.ts';
 
@@ -114,6 +115,17 @@ describe('an active run', () => {
       expect(fixture.calls).toEqual([`webhook ${run.runId} from 1`]);
     },
   );
+
+  it('gets a workflow for each event that its end adds for an endpoint', async () => {
+    const { projectId } = scenario;
+    const store = createEndpointStore(database.pool);
+    await store.create({ projectId, url: callbackUrl, eventTypes: ['run.finished'] });
+    const { runId } = await fixture.started(await scenario.run());
+    await fixture.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+    await fixture.reconciler.pass();
+    await fixture.reconciler.pass();
+    expect(fixture.calls).toEqual([expect.stringMatching(/^event [0-9a-f-]{36} 0$/)]);
+  });
 
   it('ends when Temporal has forgotten it, and is not started again', async () => {
     const run = await fixture.started(await scenario.run());

@@ -34,7 +34,7 @@ export async function grow(
     for (const rows of [sessions, messages, questions, keys, attempts, ledger, usage])
       await client.query(rows);
     await client.query(spending, [projectId, flow.flowId]);
-    for (const rows of [blobs, files, inputs]) await client.query(rows);
+    for (const rows of [blobs, files, inputs, events]) await client.query(rows);
     await client.query('update open_sessions set count = count + $1', [sleeping]);
     await client.query('vacuum analyze');
   } finally {
@@ -107,6 +107,17 @@ const attempts = `
   insert into webhook_attempts (run_id, attempt, started_at, finished_at, status)
   select r.id, n, r.ended_at, r.ended_at, 500 from runs r cross join generate_series(1, 4) n
   where r.workflow_id like 'grown/%' and r.ended_at is not null`;
+
+/** Delivered ones. */
+const events = `
+  with endpoint as (
+    insert into webhook_endpoints (id, project_id, url, event_types)
+    select gen_random_uuid(), p.id, 'https://e.com/', '{session.ended}' from projects p
+    returning id, project_id
+  )
+  insert into webhook_events (endpoint_id, project_id, event, body, state)
+  select e.id, e.project_id, 'session.ended', '{}', 'delivered'
+  from endpoint e cross join generate_series(1, 2000)`;
 
 const ledger = `
   insert into model_calls (

@@ -4,6 +4,7 @@ import { createKeyStore } from '../../../../../systems/postgres/accounts/key-sto
 import { createKeyUsageStore } from '../../../../../systems/postgres/accounts/key-usage-store.ts';
 import { createAdmission } from '../../../../../systems/postgres/admission/admission.ts';
 import type { Pool } from '../../../../../systems/postgres/client/pool.ts';
+import { createEventStore } from '../../../../../systems/postgres/endpoints/event-store.ts';
 import { createFleetStore } from '../../../../../systems/postgres/hosts/fleet-store.ts';
 import { createHostRpcStore } from '../../../../../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../../../../../systems/postgres/hosts/host-store.ts';
@@ -61,6 +62,7 @@ function reconcilerCalls(): Record<string, Call> {
     'find runs to move': (pool) => reconcile(pool).unstartedOnLeavingHosts(leaving),
     'find idle sessions on leaving hosts': (pool) => reconcile(pool).idleOnLeavingHosts(),
     'find pending webhooks': (pool) => reconcile(pool).pendingWebhooks(graceMs),
+    'take events to start': (pool) => createEventStore(pool, testSealer).takeDue(),
     'find a pending restore': (pool) => reconcile(pool).pendingRestore(),
     'find runs of closed workflows': (pool) => reconcile(pool).activeRunsOf(['grown/9', 'none']),
     'find messages without a signal': (pool) => createMessageStore(pool).unsignalled(graceMs),
@@ -82,6 +84,7 @@ function retentionCalls(): Record<string, Call> {
     'purge files of messages': (pool) => retention(pool).messageFiles(),
     'purge files of flows': (pool) => retention(pool).flowFiles(),
     'purge webhook attempts': (pool) => retention(pool).webhookAttempts(monthMs),
+    'purge webhook events': (pool) => retention(pool).webhookEvents(monthMs),
     'purge model calls': (pool) => retention(pool).modelCalls(monthMs),
     'purge sums of the ledger': (pool) => retention(pool).spending(monthMs),
     'pack logs': (pool) => retention(pool).packLogs(monthMs),

@@ -1,0 +1,187 @@
+// The events of a project for its endpoints: one row for each endpoint that gets the event. They
+// are delivered like the webhook of a run, each in a workflow that the reconciler starts.
+
+import { limits } from '../../../core/limits.ts';
+import type { WebhookEvent } from '../../../core/webhook.ts';
+import type { Sealer } from '../admission/seal.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { before } from '../maintenance/before-now.ts';
+import { type AttemptClaim, claimAttempt, type DeliveryTables } from '../runs/claim-attempt.ts';
+import { listAttempts, type MadeAttempt } from '../runs/list-attempts.ts';
+import { type AttemptResult, recordAttempt } from '../runs/record-attempt.ts';
+
+/** An event for an endpoint, without its body. */
+export interface EndpointEventRecord {
+  eventId: string;
+  endpointId: string;
+  projectId: string;
+  /** Null for `endpoint.test`. */
+  runId: string | null;
+  event: WebhookEvent;
+  state: 'pending' | 'delivered' | 'dropped';
+  attempts: number;
+  lastStatus: number | null;
+  createdAt: Date;
+}
+
+/** A pending event whose workflow is to be started. */
+interface DueEvent {
+  eventId: string;
+  requestId: string | null;
+  /** 0: the first delivery; n: the n-th that an operator requested. */
+  delivery: number;
+}
+
+const tables: DeliveryTables = {
+  deliveries: 'webhook_events',
+  attempts: 'webhook_event_attempts',
+  id: 'event_id',
+  prefix: '',
+  sent: `r.event, r.run_id as "runId", r.body, r.id as "deliveryId", r.request_id as "requestId",
+    (select e.url from webhook_endpoints e where e.id = r.endpoint_id and e.removed_at is null)
+      as url`,
+};
+
+export type EventStore = ReturnType<typeof createEventStore>;
+
+export function createEventStore(pool: Pool, sealer: Sealer) {
+  return {
+    /** Claims the attempt after the last one, once it is due. */
+    claimAttempt: (claim: AttemptClaim) => claimAttempt({ pool, sealer, tables }, claim),
+    /** A status of 2xx completes the delivery. */
+    recordAttempt: (eventId: string, attempt: number, result: AttemptResult) =>
+      recordAttempt(pool, tables, { id: eventId, attempt, ...result }),
+    /** No further attempt is made. A successful delivery stays successful. */
+    drop: (eventId: string) => dropEvent(pool, eventId),
+    /** Adds `endpoint.test`. Returns its ID. */
+    addTest: (endpointId: string, body: string) => addTest(pool, endpointId, body),
+    /**
+     * Delivers the event again. Returns the number of the delivery; null while one is in progress.
+     */
+    redeliver: (eventId: string) => redeliver(pool, eventId),
+    find: (eventId: string) => findEvent(pool, eventId),
+    /** All attempts, in their order. */
+    attempts: (eventId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, eventId),
+    /** The latest first. `after` is a page's `next`. */
+    page: (endpointId: string, query: { limit: number; after?: string }) =>
+      pageOfEvents(pool, endpointId, query),
+    /**
+     * Takes pending events whose workflows are to be started, in turn between the projects. An
+     * event that stays pending is taken again later, because its workflow may have been terminated.
+     */
+    takeDue: () => takeDue(pool),
+    /** Some of the pending events that no worker has taken for this long. */
+    unstarted: (dueForMs: number) => listUnstarted(pool, dueForMs),
+    /** The next call of `takeDue` takes these again. */
+    returnDue: (eventIds: string[]) => returnDue(pool, eventIds),
+  };
+}
+
+const columns = `id as "eventId", endpoint_id as "endpointId", project_id as "projectId",
+  run_id as "runId", event, state, attempts, last_status as "lastStatus",
+  created_at as "createdAt"`;
+
+async function dropEvent(db: Db, eventId: string): Promise<void> {
+  const text = `update webhook_events set state = 'dropped' where id = $1 and state = 'pending'`;
+  await db.query(text, [eventId]);
+}
+
+async function addTest(db: Db, endpointId: string, body: string): Promise<string> {
+  const { rows } = await db.query<{ id: string }>(
+    `with added as (
+       insert into webhook_events (endpoint_id, project_id, event, body)
+       select id, project_id, 'endpoint.test', $2 from webhook_endpoints where id = $1
+       returning id, project_id, octet_length(body) as bytes
+     ),
+     counted as (
+       insert into stored_bytes_changes (project_id, kind, bytes)
+       select project_id, 'messages', bytes from added
+     )
+     select id from added`,
+    [endpointId, body],
+  );
+  if (!rows[0]) throw new Error(`no endpoint ${endpointId}`);
+  return rows[0].id;
+}
+
+async function redeliver(db: Db, eventId: string): Promise<number | null> {
+  const { rows } = await db.query<{ delivery: number }>(
+    `update webhook_events
+     set state = 'pending', redeliveries = redeliveries + 1, start_at = db_clock()
+     where id = $1 and state <> 'pending'
+     returning redeliveries as delivery`,
+    [eventId],
+  );
+  return rows[0]?.delivery ?? null;
+}
+
+async function findEvent(
+  db: Db,
+  eventId: string,
+): Promise<(EndpointEventRecord & { body: string }) | null> {
+  const text = `select ${columns}, body from webhook_events where id = $1`;
+  const { rows } = await db.query<EndpointEventRecord & { body: string }>(text, [eventId]);
+  return rows[0] ?? null;
+}
+
+async function pageOfEvents(
+  db: Db,
+  endpointId: string,
+  { limit, after }: { limit: number; after?: string },
+): Promise<{ events: EndpointEventRecord[]; next: string | null }> {
+  const { rows } = await db.query<EndpointEventRecord>(
+    `select ${columns} from webhook_events
+     where endpoint_id = $1
+       and ($2::uuid is null
+            or (created_at, id) < (select a.created_at, a.id from webhook_events a where a.id = $2))
+     order by created_at desc, id desc
+     limit $3`,
+    [endpointId, after ?? null, limit + 1],
+  );
+  const events = rows.slice(0, limit);
+  return { events, next: rows.length > limit ? (events.at(-1)?.eventId ?? null) : null };
+}
+
+/**
+ * Reads one page of each project, so that many events of one project delay no other. A concurrent
+ * call has changed `start_at`, so that each event is taken once.
+ */
+async function takeDue(db: Db): Promise<DueEvent[]> {
+  const { rows } = await db.query<DueEvent>(
+    `with due as (
+       select e.id, e.start_at
+       from (
+         select distinct project_id from webhook_endpoints where removed_at is null
+       ) p
+       cross join lateral (
+         select id, start_at, row_number() over (order by start_at) as turn
+         from webhook_events
+         where project_id = p.project_id and state = 'pending' and start_at <= (select db_clock())
+         order by start_at limit $1
+       ) e
+       order by e.turn, e.start_at limit $1
+     )
+     update webhook_events e set start_at = db_clock() + $2 * interval '1 ms'
+     from due where e.id = due.id and e.start_at = due.start_at and e.state = 'pending'
+     returning e.id as "eventId", e.request_id as "requestId", e.redeliveries as delivery`,
+    [limits.webhook.eventsPerPass, limits.webhook.eventRestartAfterMs],
+  );
+  return rows;
+}
+
+async function listUnstarted(db: Db, dueForMs: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from webhook_events
+     where state = 'pending' and start_at < ${before('$1')}
+     order by start_at limit $2`,
+    [dueForMs, limits.webhook.eventsPerPass],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function returnDue(db: Db, eventIds: string[]): Promise<void> {
+  const text = `
+    update webhook_events set start_at = db_clock()
+    where id = any($1::uuid[]) and state = 'pending'`;
+  await db.query(text, [eventIds]);
+}
