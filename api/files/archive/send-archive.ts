@@ -29,7 +29,7 @@ export function sendArchive(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   { format, entries, etag, name }: Archive,
 ) {
-  request.heldBytes = entries.length * entryBytes;
+  request.handlerBytes = entries.length * entryBytes;
   reply.headers({
     ...attachmentHeaders(`${name}.${format.ending}`),
     'content-type': format.mediaType,

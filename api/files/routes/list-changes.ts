@@ -81,7 +81,7 @@ async function sendPatch(deps: ApiDeps, { request, reply, run, prefix }: PatchRe
   await syncFiles(deps, run);
   const all = await deps.files.listChanges(run.runId, omitUndefined({ prefix }));
   const changes = all.filter(({ path }) => isAcceptedByGit(path));
-  request.heldBytes = changes.length * changeBytes;
+  request.handlerBytes = changes.length * changeBytes;
   reply.headers({
     ...attachmentHeaders(`${run.runId}.patch`),
     'content-type': `${mediaType}; charset=utf-8`,

@@ -16,7 +16,7 @@ declare module 'fastify' {
     /** Returns the memory reserved before the answer was made; null if none was. */
     releaseAnswer: (() => void) | null;
     /** Memory of the handler that the answer needs until it has ended, such as a list of files. */
-    heldBytes: number;
+    handlerBytes: number;
   }
 }
 
@@ -30,7 +30,7 @@ declare module 'fastify' {
 export function installAnswerBudget(app: App, bounds = limits.http.answerBudget): void {
   const budget = createByteBudget(bounds);
   app.decorateRequest('releaseAnswer', null);
-  app.decorateRequest('heldBytes', 0);
+  app.decorateRequest('handlerBytes', 0);
   app.addHook('preHandler', async (request, reply) => {
     const bytes = request.routeOptions.config.answerMaxBytes;
     if (bytes === undefined || request.method !== 'GET') return;
@@ -41,7 +41,7 @@ export function installAnswerBudget(app: App, bounds = limits.http.answerBudget)
   });
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.method !== 'GET') return payload;
-    const bytes = bytesInMemory(reply, payload) + request.heldBytes;
+    const bytes = bytesInMemory(reply, payload) + request.handlerBytes;
     const reserved = request.releaseAnswer && request.routeOptions.config.answerMaxBytes;
     if (bytes <= (reserved ?? limits.http.smallAnswerMaxBytes)) return payload;
     request.releaseAnswer?.();
@@ -63,7 +63,7 @@ function bytesInMemory(reply: FastifyReply, payload: unknown): number {
 function refuse(reply: FastifyReply, payload: unknown): never {
   if (payload instanceof Readable) payload.destroy();
   for (const name of contentHeaders) reply.removeHeader(name);
-  reply.request.heldBytes = 0; // the refusal must not wait for memory
+  reply.request.handlerBytes = 0; // the refusal must not wait for memory
   throw tooManyUnread();
 }
 

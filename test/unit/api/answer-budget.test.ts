@@ -46,7 +46,7 @@ async function startServer() {
     reply.header('content-length', small.length).send(Readable.from([Buffer.from(small)])),
   );
   app.get('/list', async (request, reply) => {
-    request.heldBytes = large.length;
+    request.handlerBytes = large.length;
     return reply.header('content-length', 1).send(Readable.from([Buffer.from('x')]));
   });
   app.get('/never', (_request, { raw }) => once(raw, 'close'));
