@@ -3,12 +3,12 @@
 import { packingLimits } from '../../core/frames/packing-limits.ts';
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
+import { type LimitRow, projectLimits } from './project-limits.ts';
 import { reconcilerJobs } from './reconciler-jobs.ts';
 import { sizing } from './sizing.ts';
 import { bytes, count, time } from './units.ts';
 
-/** Limits that a client can hit, and the response beyond them. */
-const fixedLimits: [subject: string, limit: string, beyond: string][] = [
+const fixedLimits: LimitRow[] = [
   ['Prompt, chat message', bytes(limits.text.promptMaxBytes), '400'],
   ['Request body that may have files', bytes(limits.http.largeBodyMaxBytes), '413'],
   ['Body that opens or configures a session or flow', bytes(limits.http.mediumBodyMaxBytes), '413'],
@@ -51,27 +51,7 @@ const fixedLimits: [subject: string, limit: string, beyond: string][] = [
   ],
   ['`outputSchema`', bytes(limits.run.outputSchemaMaxBytes), '400'],
   ['Labels', `${limits.label.maxCount}, values of ${limits.label.valueMaxChars} characters`, '400'],
-  [
-    'Requests per key',
-    `${limits.key.ratePerMinute} per minute; up to ${count(limits.key.ratePerMinuteMax)} with \`rateLimitRpm\``,
-    '429 `RATE_LIMITED`',
-  ],
-  [
-    'Concurrent runs per project',
-    `${limits.project.concurrentRunsDefault}; configurable per project`,
-    '429 `CONCURRENT_LIMIT`',
-  ],
-  [
-    'Open sessions per project',
-    `${count(limits.project.openSessionsDefault)}; configurable per project`,
-    '429 `SESSION_LIMIT`',
-  ],
-  [
-    'Stored files, transcripts, logs, prompts, messages and results per project',
-    `${bytes(limits.project.storageDefaultBytes)}; configurable per project`,
-    '400 with `limit` and `current` for new runs, sessions, messages and files; working agents end with `disk_full`',
-  ],
-  ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
+  ...projectLimits,
   [
     `Bodies over ${bytes(limits.http.smallBodyMaxBytes)} in memory`,
     `${bytes(limits.http.bodyBudget.maxBytes)} per API process, ${bytes(limits.http.bodyBudget.ownerMaxBytes)} of them per key; operators count as one key`,

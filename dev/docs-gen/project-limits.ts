@@ -1,0 +1,43 @@
+import { operatorTokenLimits } from '../../core/keys/operator-tokens.ts';
+import { runTokenLimits } from '../../core/keys/run-tokens.ts';
+import { limits } from '../../core/limits.ts';
+import { bytes, count, time } from './units.ts';
+
+/** A limit that a client can hit, and the response beyond it. */
+export type LimitRow = [subject: string, limit: string, beyond: string];
+
+/** The limits of projects and of the credentials for them. */
+export const projectLimits: LimitRow[] = [
+  [
+    'Requests per key',
+    `${limits.key.ratePerMinute} per minute; up to ${count(limits.key.ratePerMinuteMax)} with \`rateLimitRpm\``,
+    '429 `RATE_LIMITED`',
+  ],
+  [
+    'Validity of an operator token',
+    `${time(operatorTokenLimits.maxMs)}; ${time(operatorTokenLimits.defaultMs)} by default`,
+    '400',
+  ],
+  ['Projects of an operator token', `all, or a list of ${operatorTokenLimits.projectsMax}`, '400'],
+  [
+    'Validity of a run token',
+    `${time(runTokenLimits.maxSeconds * 1_000)}, also by default; its calls count as calls with its key`,
+    '400',
+  ],
+  [
+    'Concurrent runs per project',
+    `${limits.project.concurrentRunsDefault}; configurable per project`,
+    '429 `CONCURRENT_LIMIT`',
+  ],
+  [
+    'Open sessions per project',
+    `${count(limits.project.openSessionsDefault)}; configurable per project`,
+    '429 `SESSION_LIMIT`',
+  ],
+  [
+    'Stored files, transcripts, logs, prompts, messages and results per project',
+    `${bytes(limits.project.storageDefaultBytes)}; configurable per project`,
+    '400 with `limit` and `current` for new runs, sessions, messages and files; working agents end with `disk_full`',
+  ],
+  ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
+];
