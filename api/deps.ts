@@ -68,7 +68,7 @@ export interface ApiDeps {
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
   endpoints: EndpointStore;
-  events: Pick<EventStore, 'addTest' | 'redeliver' | 'find' | 'attempts' | 'page'>;
+  events: Pick<EventStore, 'find' | 'attempts' | 'page'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;

@@ -11,6 +11,11 @@ export const auditActions = [
   'flow_changed',
   'token_created',
   'token_revoked',
+  'endpoint_created',
+  'endpoint_changed',
+  'endpoint_removed',
+  'test_event_requested',
+  'event_redelivered',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -35,7 +40,7 @@ export interface AuditEntry extends ChangedFields {
   action: AuditAction;
   /** Null: the change belongs to no project. */
   projectId: string | null;
-  /** The project, flow, key or token that was changed. */
+  /** The project, flow, key, token, endpoint or event that was changed. */
   objectId: string;
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEndpointStore } from '../../systems/postgres/endpoints/endpoint-store.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endOf } from '../support/end-of-workflow.ts';
+import { addEndpoint, removeEndpoint } from '../support/endpoints.ts';
 import { script } from '../support/prompts.ts';
 import { expectSigned, postsOf, untilPosted } from '../support/received-webhook.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
@@ -154,7 +154,7 @@ describe('an endpoint of a project', { timeout: 180_000 }, () => {
     const { projectId, database } = service;
     const eventTypes = ['run.finished', 'session.ended'] as const;
     const endpoint = { projectId, url: `${receiver.url}/events`, eventTypes: [...eventTypes] };
-    const made = await createEndpointStore(database.pool).create(endpoint);
+    const endpointId = await addEndpoint(database.pool, endpoint);
     const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
     const { chat } = await sessionAtRest();
     await endSession(service, chat);
@@ -168,7 +168,7 @@ describe('an endpoint of a project', { timeout: 180_000 }, () => {
       expect(post?.headers).toMatchObject({ 'x-service-event': event, 'x-service-attempt': '1' });
       await expectSigned(service, post);
     }
-    await createEndpointStore(database.pool).remove(made?.endpointId ?? '');
+    await removeEndpoint(database.pool, endpointId);
   });
 });
 

@@ -37,7 +37,7 @@ const auditEntry = z
     requestId: z.string(),
     action: z.enum(auditActions),
     projectId: z.string().nullable(),
-    objectId: z.string().meta({ description: 'The project, flow, key or token.' }),
+    objectId: z.string().meta({ description: 'The project, flow, key, token, endpoint or event.' }),
     fieldsBefore: names.meta({ description: 'The changed fields that had a value before.' }),
     fieldsAfter: names.meta({ description: 'The changed fields that have a value after.' }),
   })

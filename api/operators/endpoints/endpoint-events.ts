@@ -8,6 +8,7 @@ import { readPage } from '../../http/pagination.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { pageByIdQuery } from '../../schemas/page-query.ts';
+import { recordChange } from '../audit/record-change.ts';
 import { operatorOf } from '../identify-operator.ts';
 import { config, projectPath, projectsPath } from '../load-resources.ts';
 import { attemptView } from '../runs.ts';
@@ -59,6 +60,8 @@ const redeliver = {
   response: requested,
 };
 
+const noFields = { fieldsBefore: [], fieldsAfter: [] };
+
 /** A worker starts the delivery of an event within seconds. */
 export function endpointEvents(app: App, deps: ApiDeps): void {
   const { events } = deps;
@@ -66,7 +69,11 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
   app.post(`${path}/test`, { config, schema: sendTest }, async (request, reply) => {
     const { projectId, endpointId } = await loadEndpoint(deps, request.params);
     const body = testEventBody({ projectId, endpointId, at: deps.now() });
-    const eventId = await events.addTest(endpointId, body);
+    const eventId = await recordChange(deps, request, async (on) => {
+      const added = await on.events.addTest(endpointId, body);
+      await on.record({ action: 'test_event_requested', projectId, objectId: added, ...noFields });
+      return added;
+    });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId, eventId }, 'test_event_requested');
     reply.code(202);
@@ -91,8 +98,12 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
   const redeliverPath = `${path}/events/:eventId/redeliver`;
   app.post(redeliverPath, { config, schema: redeliver }, async (request, reply) => {
     const { eventId, projectId } = await loadEvent(deps, request.params);
-    const delivery = await events.redeliver(eventId);
-    if (delivery === null) throw invalid('The event is being delivered.');
+    const delivery = await recordChange(deps, request, async (on) => {
+      const requestedAs = await on.events.redeliver(eventId);
+      if (requestedAs === null) throw invalid('The event is being delivered.');
+      await on.record({ action: 'event_redelivered', projectId, objectId: eventId, ...noFields });
+      return requestedAs;
+    });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, eventId, delivery }, 'event_redelivered');
     reply.code(202);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedFields } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { Endpoint } from '../../../systems/postgres/endpoints/endpoint-store.ts';
@@ -9,6 +10,7 @@ import { publicPath } from '../../http/public-path.ts';
 import { checkUrl } from '../../runs/check-callback-url.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
+import { recordChange } from '../audit/record-change.ts';
 import { operatorOf } from '../identify-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from '../load-resources.ts';
 import { projectParams } from '../operator-schemas.ts';
@@ -22,7 +24,7 @@ import {
 import { loadEndpoint } from './load-endpoint.ts';
 
 const path = `${projectPath}/endpoints`;
-const changed = errors(400, 401, 403, 404, 429, 500, 503);
+const refusals = errors(400, 401, 403, 404, 429, 500, 503);
 
 const list = {
   operationId: 'listEndpoints',
@@ -42,7 +44,7 @@ const create = {
   params: projectParams,
   querystring: noQuery,
   body: newEndpoint,
-  response: { 201: enveloped(endpointRecord), ...changed },
+  response: { 201: enveloped(endpointRecord), ...refusals },
 };
 
 const one = { params: endpointParams, querystring: noQuery };
@@ -60,34 +62,50 @@ const change = {
   summary: 'Change the URL or the event types of a webhook endpoint',
   description: 'Events that were not delivered yet are sent to the new URL.',
   body: endpointPatch,
-  response: { 200: enveloped(endpointRecord), ...changed },
+  response: { 200: enveloped(endpointRecord), ...refusals },
 };
 
 const remove = {
   ...one,
   operationId: 'removeEndpoint',
   summary: 'Remove a webhook endpoint; nothing is sent to it any more',
-  response: { 200: enveloped(removedEndpoint), ...changed },
+  response: { 200: enveloped(removedEndpoint), ...refusals },
 };
 
 /** Where events of a project are sent to, in addition to the callback URLs of its runs. */
 export function endpoints(app: App, deps: ApiDeps): void {
-  const check = (url: string | undefined): void => {
-    if (url !== undefined) checkUrl('body.url', url, deps.isCallbackAddressAllowed);
-  };
+  readEndpoints(app, deps);
+  changeEndpoints(app, deps);
+}
 
+function readEndpoints(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema: list }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
     return { data: (await deps.endpoints.list(projectId)).map(endpointView) };
   });
 
+  app.get(`${path}/:endpointId`, { config, schema: read }, async (request) => ({
+    data: endpointView(await loadEndpoint(deps, request.params)),
+  }));
+}
+
+function changeEndpoints(app: App, deps: ApiDeps): void {
+  const check = (url: string | undefined): void => {
+    if (url !== undefined) checkUrl('body.url', url, deps.isCallbackAddressAllowed);
+  };
+
   app.post(path, { config, schema: create }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const { url, eventTypes } = request.body;
     check(url);
-    const input = { projectId, url, eventTypes: [...new Set(eventTypes)] };
-    const endpoint = await deps.endpoints.create(input);
-    if (endpoint === null) throw tooMany();
+    const fields = { url, eventTypes: withoutDuplicates(eventTypes) };
+    const endpoint = await recordChange(deps, request, async (on) => {
+      const created = await on.endpoints.create({ ...fields, projectId });
+      if (created === null) throw tooMany();
+      const object = { projectId, objectId: created.endpointId, ...changedFields({}, fields) };
+      await on.record({ action: 'endpoint_created', ...object });
+      return created;
+    });
     const { endpointId } = endpoint;
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId }, 'endpoint_created');
@@ -96,16 +114,20 @@ export function endpoints(app: App, deps: ApiDeps): void {
     return { data: endpointView(endpoint) };
   });
 
-  app.get(`${path}/:endpointId`, { config, schema: read }, async (request) => ({
-    data: endpointView(await loadEndpoint(deps, request.params)),
-  }));
-
   app.patch(`${path}/:endpointId`, { config, schema: change }, async (request) => {
     const { endpointId, projectId } = await loadEndpoint(deps, request.params);
     check(request.body.url);
-    const patch = omitUndefined(request.body);
-    const endpoint = await deps.endpoints.update(endpointId, patch);
-    if (endpoint === null) throw notFound('Endpoint');
+    const { eventTypes } = request.body;
+    const types = eventTypes && withoutDuplicates(eventTypes);
+    const patch = omitUndefined({ ...request.body, eventTypes: types });
+    const endpoint = await recordChange(deps, request, async (on) => {
+      const before = await on.endpoints.lock(endpointId);
+      const after = await on.endpoints.update(endpointId, patch);
+      if (before === null || after === null) throw notFound('Endpoint');
+      const changed = changedFields({ ...before }, patch);
+      await on.record({ action: 'endpoint_changed', projectId, objectId: endpointId, ...changed });
+      return after;
+    });
     const { operatorId } = operatorOf(request);
     const fields = Object.keys(patch).join();
     request.log.info({ operatorId, projectId, endpointId, fields }, 'endpoint_changed');
@@ -114,12 +136,18 @@ export function endpoints(app: App, deps: ApiDeps): void {
 
   app.delete(`${path}/:endpointId`, { config, schema: remove }, async (request) => {
     const { endpointId, projectId } = await loadEndpoint(deps, request.params);
-    await deps.endpoints.remove(endpointId);
+    await recordChange(deps, request, async (on) => {
+      if (!(await on.endpoints.remove(endpointId))) throw notFound('Endpoint');
+      const fields = { fieldsBefore: [], fieldsAfter: ['removedAt'] };
+      await on.record({ action: 'endpoint_removed', projectId, objectId: endpointId, ...fields });
+    });
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId }, 'endpoint_removed');
     return { data: { endpointId, removed: true as const } };
   });
 }
+
+const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 const tooMany = () =>
   invalid('The project has as many endpoints as it may have. Remove one of them.', {

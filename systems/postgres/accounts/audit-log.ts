@@ -6,6 +6,8 @@ import type { AuditAction, AuditEntry } from '../../../core/audit/audit-entry.ts
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
+import { createEndpointChanges, type EndpointChanges } from '../endpoints/endpoint-store.ts';
+import { createEventRequests, type EventRequests } from '../endpoints/event-store.ts';
 import { createFlowChanges, type FlowChanges } from './flow-store.ts';
 import { createKeyStore, type KeyStore } from './key-store.ts';
 import { createOperatorTokenStore, type OperatorTokenStore } from './operator-token-store.ts';
@@ -19,6 +21,8 @@ export interface ChangeStores {
   flows: FlowChanges;
   keys: KeyStore;
   operatorTokens: OperatorTokenStore;
+  endpoints: EndpointChanges;
+  events: EventRequests;
   record: (entry: NewAuditEntry) => Promise<void>;
 }
 
@@ -61,6 +65,8 @@ function storesIn(db: Db, sealer: Sealer): ChangeStores {
     flows: createFlowChanges(db, sealer),
     keys: createKeyStore(db),
     operatorTokens: createOperatorTokenStore(db),
+    endpoints: createEndpointChanges(db),
+    events: createEventRequests(db),
     record: (entry) => insertEntry(db, entry),
   };
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../core/limits.ts';
 import type { EndpointEvent } from '../../../core/webhook.ts';
-import type { Db, Pool } from '../client/pool.ts';
-import { inTransaction } from '../client/transaction.ts';
+import type { Db } from '../client/pool.ts';
 
 /** Where events of a project are sent to, in addition to the callback URLs of its runs. */
 export interface Endpoint {
@@ -18,18 +17,28 @@ type EndpointPatch = Partial<Pick<Endpoint, 'url' | 'eventTypes'>>;
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>;
 
-export function createEndpointStore(pool: Pool) {
+export function createEndpointStore(db: Db) {
+  return {
+    /** Those that were not removed, oldest first. */
+    list: (projectId: string) => listEndpoints(db, projectId),
+    /** Null if there is no such endpoint, or if it was removed. */
+    find: (endpointId: string) => findEndpoint(db, endpointId),
+  };
+}
+
+/** The changes of endpoints within a transaction. */
+export type EndpointChanges = ReturnType<typeof createEndpointChanges>;
+
+export function createEndpointChanges(db: Db) {
   return {
     /** Null if the project has as many as it may have. */
-    create: (input: NewEndpoint) => createEndpoint(pool, input),
-    /** Those that were not removed, oldest first. */
-    list: (projectId: string) => listEndpoints(pool, projectId),
-    /** Null if there is no such endpoint, or if it was removed. */
-    find: (endpointId: string) => findEndpoint(pool, endpointId),
+    create: (input: NewEndpoint) => createEndpoint(db, input),
+    /** The same as `find`. Another change of the endpoint waits for the end of the transaction. */
+    lock: (endpointId: string) => findEndpoint(db, endpointId, 'for no key update'),
     /** Applies to later events. An event that was not sent yet is sent to the new URL. */
-    update: (endpointId: string, patch: EndpointPatch) => updateEndpoint(pool, endpointId, patch),
-    /** Nothing is sent to it any more. A second call changes nothing. */
-    remove: (endpointId: string) => removeEndpoint(pool, endpointId),
+    update: (endpointId: string, patch: EndpointPatch) => updateEndpoint(db, endpointId, patch),
+    /** Nothing is sent to it any more. False if it was removed before. */
+    remove: (endpointId: string) => removeEndpoint(db, endpointId),
   };
 }
 
@@ -37,21 +46,21 @@ const columns = `id as "endpointId", project_id as "projectId", url, event_types
   created_at as "createdAt"`;
 
 /** The lock of the project orders concurrent calls, and the count is read after it is granted. */
-async function createEndpoint(pool: Pool, input: NewEndpoint): Promise<Endpoint | null> {
-  const { projectId, url, eventTypes } = input;
-  return inTransaction(pool, async (db) => {
-    await db.query('select from projects where id = $1 for no key update', [projectId]);
-    const { rows } = await db.query<Endpoint>(
-      `insert into webhook_endpoints (id, project_id, url, event_types)
-       select $1, $2, $3, $4
-       where $5 > (
-         select count(*) from webhook_endpoints e where e.project_id = $2 and e.removed_at is null
-       )
-       returning ${columns}`,
-      [randomUUID(), projectId, url, eventTypes, limits.webhook.endpointsPerProject],
-    );
-    return rows[0] ?? null;
-  });
+async function createEndpoint(
+  db: Db,
+  { projectId, url, eventTypes }: NewEndpoint,
+): Promise<Endpoint | null> {
+  await db.query('select from projects where id = $1 for no key update', [projectId]);
+  const { rows } = await db.query<Endpoint>(
+    `insert into webhook_endpoints (id, project_id, url, event_types)
+     select $1, $2, $3, $4
+     where $5 > (
+       select count(*) from webhook_endpoints e where e.project_id = $2 and e.removed_at is null
+     )
+     returning ${columns}`,
+    [randomUUID(), projectId, url, eventTypes, limits.webhook.endpointsPerProject],
+  );
+  return rows[0] ?? null;
 }
 
 async function listEndpoints(db: Db, projectId: string): Promise<Endpoint[]> {
@@ -64,9 +73,13 @@ async function listEndpoints(db: Db, projectId: string): Promise<Endpoint[]> {
   return rows;
 }
 
-async function findEndpoint(db: Db, endpointId: string): Promise<Endpoint | null> {
+async function findEndpoint(
+  db: Db,
+  endpointId: string,
+  lock: 'for no key update' | '' = '',
+): Promise<Endpoint | null> {
   const { rows } = await db.query<Endpoint>(
-    `select ${columns} from webhook_endpoints where id = $1 and removed_at is null`,
+    `select ${columns} from webhook_endpoints where id = $1 and removed_at is null ${lock}`,
     [endpointId],
   );
   return rows[0] ?? null;
@@ -88,8 +101,9 @@ async function updateEndpoint(
 }
 
 /** The claim of an attempt finds no URL from then on, so a pending event is dropped. */
-async function removeEndpoint(db: Db, endpointId: string): Promise<void> {
+async function removeEndpoint(db: Db, endpointId: string): Promise<boolean> {
   const text = `
     update webhook_endpoints set removed_at = db_clock() where id = $1 and removed_at is null`;
-  await db.query(text, [endpointId]);
+  const { rowCount } = await db.query(text, [endpointId]);
+  return rowCount === 1;
 }

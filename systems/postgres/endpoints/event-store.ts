@@ -53,12 +53,6 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
       recordAttempt(pool, tables, { id: eventId, attempt, ...result }),
     /** No further attempt is made. A successful delivery stays successful. */
     drop: (eventId: string) => dropEvent(pool, eventId),
-    /** Adds `endpoint.test`. Returns its ID. */
-    addTest: (endpointId: string, body: string) => addTest(pool, endpointId, body),
-    /**
-     * Delivers the event again. Returns the number of the delivery; null while one is in progress.
-     */
-    redeliver: (eventId: string) => redeliver(pool, eventId),
     find: (eventId: string) => findEvent(pool, eventId),
     /** All attempts, in their order. */
     attempts: (eventId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, eventId),
@@ -74,6 +68,20 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     unstarted: (dueForMs: number) => listUnstarted(pool, dueForMs),
     /** The next call of `takeDue` takes these again. */
     returnDue: (eventIds: string[]) => returnDue(pool, eventIds),
+  };
+}
+
+/** Requests by operators, within a transaction. */
+export type EventRequests = ReturnType<typeof createEventRequests>;
+
+export function createEventRequests(db: Db) {
+  return {
+    /** Adds `endpoint.test`. Returns its ID. */
+    addTest: (endpointId: string, body: string) => addTest(db, endpointId, body),
+    /**
+     * Delivers the event again. Returns the number of the delivery; null while one is in progress.
+     */
+    redeliver: (eventId: string) => redeliver(db, eventId),
   };
 }
 

@@ -6,6 +6,7 @@ import type { CallerKind } from '../../../api/auth/callers.ts';
 import type { RouteEntry } from '../../../api/http/route-table.ts';
 import type { NewOperatorToken } from '../../../systems/postgres/accounts/operator-token-store.ts';
 import { publicUrl, type Tenant } from '../../support/api-fixture.ts';
+import { addEndpoint } from '../../support/endpoints.ts';
 import { caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
 import { callRoute, endsLast } from './route-calls.ts';
@@ -178,8 +179,11 @@ async function createResources({ projectId, flowId, key }: Tenant) {
   const { record } = await newKey({ projectId });
   const { runId } = session.json.data as { runId: string };
   const { runId: otherRunId } = run.json.data as { runId: string };
-  const ofNone = { interactionId: 'question-1', messageId: runId, tokenId: runId };
-  return { runId, otherRunId, sessionId, keyId: record.keyId, ...ofNone };
+  const ofNone = { interactionId: 'question-1', messageId: runId, tokenId: runId, eventId: runId };
+  const url = 'https://hooks.example/';
+  const endpoint = { projectId, url, eventTypes: ['run.finished' as const] };
+  const endpointId = await addEndpoint(fixture.database.pool, endpoint);
+  return { runId, otherRunId, sessionId, keyId: record.keyId, endpointId, ...ofNone };
 }
 
 async function signIn(): Promise<string> {

@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../../../systems/postgres/admission/seal.ts';
-import { createEndpointStore } from '../../../systems/postgres/endpoints/endpoint-store.ts';
-import { createEventStore } from '../../../systems/postgres/endpoints/event-store.ts';
+import {
+  createEventRequests,
+  createEventStore,
+} from '../../../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
@@ -14,6 +16,7 @@ import { commandEnv } from '../../support/command-env.ts';
 import { openConversation } from '../../support/conversation.ts';
 import { createScenario } from '../../support/database-records.ts';
 import { type Doctor, doctorWith, notOk } from '../../support/doctor-fixture.ts';
+import { addEndpoint } from '../../support/endpoints.ts';
 import { script } from '../../support/prompts.ts';
 import { endSession, untilWorking } from '../../support/run-states.ts';
 import { type Service, startService } from '../../support/service.ts';
@@ -184,12 +187,8 @@ test('starts the delivery of an event for an endpoint', patiently, async () => {
   const { pool } = service.database;
   const { projectId } = service;
   const url = 'https://receiver.invalid/';
-  const endpoint = await createEndpointStore(pool).create({
-    projectId,
-    url,
-    eventTypes: ['run.finished'],
-  });
-  const eventId = await createEventStore(pool, sealer()).addTest(endpoint?.endpointId ?? '', '{}');
+  const endpointId = await addEndpoint(pool, { projectId, url, eventTypes: ['run.finished'] });
+  const eventId = await createEventRequests(pool).addTest(endpointId, '{}');
   await query(`update webhook_events set start_at = start_at - interval '10 minutes'`);
   expect((await doctor()).about('event_not_started')).toContain(eventId);
   expect((await doctor({ fix: true })).of('events').fixed).toHaveLength(1);
@@ -218,7 +217,7 @@ test('counts overdue data, and removes it by the retention of the workers', pati
   const due = (await doctor()).of('retention');
   expect(due.state).toBe('ok');
   expect(due.facts[0]).toBe(
-    'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 files of messages, 0 webhook attempts, 0 model calls, 0 deleted runs, 1 blobs (3.0 MiB)',
+    'due: 0 idempotency keys, 1 logs, 1 files of runs, 0 files of sessions, 0 files of messages, 0 webhook attempts, 0 webhook events, 0 model calls, 0 deleted runs, 1 blobs (3.0 MiB)',
   );
   expect(due.facts[1]).toMatch(/^largest: .*\bruns [\d.]+ MiB/);
   await query(`update runs set ended_at = ended_at - interval '3 days' where id = '${run}'`);

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Node } from '../../../../api/openapi/json-tree.ts';
 import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
+import { createEventRequests } from '../../../../systems/postgres/endpoints/event-store.ts';
 import { publicUrl } from '../../../support/api-fixture.ts';
+import { addEndpoint } from '../../../support/endpoints.ts';
 import { caller } from '../call.ts';
 import { cookieOf } from '../operators/operator-client.ts';
 import { useApi } from '../use-api.ts';
@@ -20,10 +22,10 @@ const timeout = 120_000 + total * 20;
 const bare = await buildStubApi('http://127.0.0.1:8080');
 const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
-// Signing out would end the session of the test.
-const operations = operationsOf(document).filter(
-  ({ path }) => !path.startsWith('/api/v1/') && !/^\/api\/sign-(in|out)$/.test(path),
-);
+// Signing out would end the session of the test. Others read what a DELETE removes.
+const operations = operationsOf(document)
+  .filter(({ path }) => !path.startsWith('/api/v1/') && !/^\/api\/sign-(in|out)$/.test(path))
+  .sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'));
 
 const { fixture, api } = useApi();
 let cookie: string;
@@ -37,10 +39,23 @@ beforeAll(async () => {
   const started = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   const { runId } = started.json.data;
   Object.assign(ids, { projectId, flowId, keyId: record.keyId, runId, tokenId: randomUUID() });
+  Object.assign(ids, await endpointOf(projectId));
   const { code } = await fixture.stores.operators.invite('ana');
   const headers = { origin: publicUrl };
   cookie = cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
 });
+
+/** An endpoint with an event. */
+async function endpointOf(projectId: string): Promise<{ endpointId: string; eventId: string }> {
+  const { pool } = fixture.database;
+  const endpoint = {
+    projectId,
+    url: 'https://hooks.example/',
+    eventTypes: ['run.finished' as const],
+  };
+  const endpointId = await addEndpoint(pool, endpoint);
+  return { endpointId, eventId: await createEventRequests(pool).addTest(endpointId, '{}') };
+}
 
 const idOf = (parameter: string, choice: number): string =>
   choice % 8 === 0 ? randomUUID() : (ids[parameter] ?? '');

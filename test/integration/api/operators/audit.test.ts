@@ -66,6 +66,7 @@ describe('each change by an operator has one entry', () => {
       ['POST', `${at}/webhook-secret/rotate`, { immediately: true }],
     ] as const)
       await operator(url, { method, body });
+    await changeEndpoint(`${at}/endpoints`);
     const found = await entries(`projectId=${own.projectId}`);
     expect(found.map(({ action }) => action).reverse()).toEqual([
       'key_created',
@@ -74,12 +75,38 @@ describe('each change by an operator has one entry', () => {
       'webhook_secret_prepared',
       'webhook_secret_rotated',
       'webhook_secret_replaced',
+      'endpoint_created',
+      'endpoint_changed',
+      'test_event_requested',
+      'event_redelivered',
+      'endpoint_removed',
     ]);
+    expect(found.find(({ action }) => action === 'endpoint_changed')).toMatchObject({
+      fieldsBefore: ['url'],
+      fieldsAfter: ['url'],
+    });
     expect(found.find(({ action }) => action === 'settings_changed')).toMatchObject({
       fieldsBefore: ['maxConcurrentRuns'],
       fieldsAfter: ['maxConcurrentRuns'],
     });
   });
+
+  /** A further redelivery and a further removal change nothing. */
+  async function changeEndpoint(endpoints: string): Promise<void> {
+    const eventTypes = ['run.finished'];
+    const body = { url: 'https://a.example/', eventTypes };
+    const one = `${endpoints}/${(await operator(endpoints, { body })).json.data.endpointId}`;
+    const patch = { url: 'https://b.example/', eventTypes };
+    await operator(one, { method: 'PATCH', body: patch });
+    const { eventId } = (await operator(`${one}/test`, { method: 'POST' })).json.data;
+    await fixture.stores.events.drop(eventId);
+    for (const status of [202, 400]) {
+      const again = await operator(`${one}/events/${eventId}/redeliver`, { method: 'POST' });
+      expect(again.status).toBe(status);
+    }
+    for (const status of [200, 404])
+      expect((await operator(one, { method: 'DELETE' })).status).toBe(status);
+  }
 
   test('with the token that was used', async () => {
     const { token, tokenId } = (await operator('/api/operator-tokens', { body: { name: 'ci' } }))

@@ -36,7 +36,7 @@ test('creates, lists, changes and removes an endpoint', async () => {
   expect(made.headers.get('location')).toMatch(new RegExp(`${one}$`));
   expect((await operator(one)).json.data).toEqual(record);
   expect((await operator(path)).json.data).toContainEqual(record);
-  const body = { eventTypes: ['session.ended'] };
+  const body = { eventTypes: ['session.ended', 'session.ended'] };
   const changed = await operator(one, { method: 'PATCH', body });
   expect(changed.json.data).toEqual({ ...record, eventTypes: ['session.ended'] });
   await remove(record.endpointId);

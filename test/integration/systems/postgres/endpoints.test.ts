@@ -5,10 +5,14 @@ import { limits } from '../../../../core/limits.ts';
 import type { EndpointEvent } from '../../../../core/webhook.ts';
 import { readStoredBytes } from '../../../../systems/postgres/accounts/stored-bytes.ts';
 import { createEndpointStore } from '../../../../systems/postgres/endpoints/endpoint-store.ts';
-import { createEventStore } from '../../../../systems/postgres/endpoints/event-store.ts';
+import {
+  createEventRequests,
+  createEventStore,
+} from '../../../../systems/postgres/endpoints/event-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { createScenario, type Scenario } from '../../../support/database-records.ts';
+import { addEndpoint, changeEndpoints, removeEndpoint } from '../../../support/endpoints.ts';
 import { messageBytesInPostgres } from '../../../support/message-bytes.ts';
 import { setupFreshScenario, useSecondPool } from './setup-scenario.ts';
 
@@ -18,19 +22,18 @@ beforeEach(() => database.pool.query('truncate webhook_events cascade'));
 
 const url = 'https://hooks.example/events';
 const { endpointsPerProject, eventsPerPass, eventRestartAfterMs } = limits.webhook;
-const endpoints = (pool = database.pool) => createEndpointStore(pool);
+const endpoints = () => createEndpointStore(database.pool);
+const requests = () => createEventRequests(database.pool);
 const events = (pool = database.pool) => createEventStore(pool, testSealer);
 const runs = () => createRunStore(database.pool, testSealer);
 const first = { made: 0, claimedBy: 'workflow-1', execution: 1, unanswered: null };
 
-async function endpointOf(
+const endpointOf = (
   { projectId }: Pick<Scenario, 'projectId'>,
   ...eventTypes: EndpointEvent[]
-): Promise<string> {
-  const made = await endpoints().create({ projectId, url, eventTypes });
-  if (made === null) throw new Error('not created');
-  return made.endpointId;
-}
+): Promise<string> => addEndpoint(database.pool, { projectId, url, eventTypes });
+
+const remove = (endpointId: string) => removeEndpoint(database.pool, endpointId);
 
 const end = (runId: string) =>
   runs().endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
@@ -52,18 +55,17 @@ async function oneEventOf(endpointId: string) {
 
 test('a project has at most ten endpoints, also if many are created at once', async () => {
   const { projectId } = scenario;
+  const create = (pool = database.pool) =>
+    changeEndpoints(pool, (on) => on.create({ projectId, url, eventTypes: ['run.finished'] }));
   const attempts = Array.from({ length: endpointsPerProject + 5 }, (_, n) =>
-    endpoints(n % 2 ? second() : database.pool).create({
-      projectId,
-      url,
-      eventTypes: ['run.finished'],
-    }),
+    create(n % 2 ? second() : database.pool),
   );
   const made = (await Promise.all(attempts)).filter((one) => one !== null);
   expect(made).toHaveLength(endpointsPerProject);
-  await endpoints().remove(made[0]?.endpointId ?? '');
+  expect(await remove(made[0]?.endpointId ?? '')).toBe(true);
+  expect(await remove(made[0]?.endpointId ?? '')).toBe(false);
   await endpointOf(scenario, 'run.finished');
-  expect(await endpoints().create({ projectId, url, eventTypes: ['session.ended'] })).toBeNull();
+  expect(await create()).toBeNull();
   expect(await endpoints().list(projectId)).toHaveLength(endpointsPerProject);
   const other = await createScenario(database.pool, testSealer);
   await endpointOf(other, 'run.finished');
@@ -75,7 +77,7 @@ test('the end of a run is an event for each endpoint of its project that has cho
   const ofRuns = await endpointOf(scenario, 'run.finished');
   const ofSessions = await endpointOf(scenario, 'session.ended');
   const removed = await endpointOf(scenario, 'run.finished');
-  await endpoints().remove(removed);
+  await remove(removed);
   const foreign = await endpointOf(other, 'run.finished');
   const { runId } = await scenario.run();
   const ended = await end(runId);
@@ -114,7 +116,7 @@ test('an event is claimed like a webhook: once, and sent to the current URL', as
   const runId = await endedRun();
   const { eventId } = await oneEventOf(endpointId);
   const moved = 'https://hooks.example/moved';
-  await endpoints().update(endpointId, { url: moved });
+  await changeEndpoints(database.pool, (on) => on.update(endpointId, { url: moved }));
   const claims = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       events(n % 2 ? second() : database.pool).claimAttempt({ ...first, id: eventId, delivery: 0 }),
@@ -124,7 +126,7 @@ test('an event is claimed like a webhook: once, and sent to the current URL', as
   expect(claimed).toMatchObject([
     { event: 'run.finished', runId, url: moved, deliveryId: eventId, attempt: 1 },
   ]);
-  expect(await events().redeliver(eventId), 'it is being delivered').toBeNull();
+  expect(await requests().redeliver(eventId), 'it is being delivered').toBeNull();
   await events().recordAttempt(eventId, 1, { status: 204, error: null });
   await events().drop(eventId);
   expect(await oneEventOf(endpointId)).toMatchObject({ state: 'delivered', lastStatus: 204 });
@@ -135,7 +137,7 @@ test('nothing is sent to an endpoint after its removal', async () => {
   const endpointId = await endpointOf(scenario, 'run.finished');
   await endedRun();
   const { eventId } = await oneEventOf(endpointId);
-  await endpoints().remove(endpointId);
+  await remove(endpointId);
   const claim = { ...first, id: eventId, delivery: 0 };
   expect(await events().claimAttempt(claim)).toEqual({ unavailable: 'none_left' });
   expect(await endpoints().find(endpointId)).toBeNull();
@@ -180,7 +182,7 @@ test('a redelivery is a further delivery of the same event, with four attempts',
   await endedRun();
   const { eventId } = await oneEventOf(endpointId);
   await events().drop(eventId);
-  expect(await events().redeliver(eventId)).toBe(1);
+  expect(await requests().redeliver(eventId)).toBe(1);
   expect(await events().takeDue()).toMatchObject([{ eventId, delivery: 1 }]);
   const claimed = await events().claimAttempt({ ...first, id: eventId, delivery: 1 });
   expect(claimed).toMatchObject({ attempt: 1, deliveryId: eventId });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createEndpointStore } from '../../../../systems/postgres/endpoints/endpoint-store.ts';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
+import { addEndpoint } from '../../../support/endpoints.ts';
 import { setupReconciler } from './setup-reconciler.ts';
 
 const { database, scenario, fixture } = setupReconciler();
@@ -118,8 +118,8 @@ describe('an active run', () => {
 
   it('gets a workflow for each event that its end adds for an endpoint', async () => {
     const { projectId } = scenario;
-    const store = createEndpointStore(database.pool);
-    await store.create({ projectId, url: callbackUrl, eventTypes: ['run.finished'] });
+    const endpoint = { projectId, url: callbackUrl, eventTypes: ['run.finished' as const] };
+    await addEndpoint(database.pool, endpoint);
     const { runId } = await fixture.started(await scenario.run());
     await fixture.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
     await fixture.reconciler.pass();
