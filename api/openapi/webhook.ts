@@ -1,45 +1,15 @@
-import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
-import type { EndpointEvent } from '../../core/webhook.ts';
-import { costUsd, runRecord } from '../runs/run-schema.ts';
-import { storedFiles } from '../runs/stored-files.ts';
-import { runError } from '../schemas/run-error.ts';
+import type { WebhookEvent } from '../../core/webhook.ts';
+import { webhookBodies } from './webhook-bodies.ts';
 
 const retryDelays = new Intl.ListFormat('en-GB').format(
   limits.webhook.delaysMs.map((delayMs) => String(delayMs / 1_000)),
 );
-const timestamp = z.string().meta({ format: 'date-time' });
+const runId: [name: string, description: string] = ['X-Service-Run-Id', 'The ID of the run.'];
 
-/** The body of `run.finished`. */
-export const runFinishedBody = z
-  .object({
-    runId: z.uuid(),
-    flowId: z.uuid(),
-    projectId: z.string(),
-    status: z.literal('sleep'),
-    agentStatus: z.string(),
-    triggerType: z.string(),
-    startedAt: timestamp,
-    finishedAt: timestamp,
-    error: runError,
-    exitCode: z.int().nullable(),
-    result: z.string().nullable(),
-    costUsd,
-    usage: runRecord.shape.usage,
-    labels: z.record(z.string(), z.string()),
-    files: storedFiles,
-    offlineModel: runRecord.shape.offlineModel,
-  })
-  .meta({ id: 'RunFinished' });
-
-/** The body of `session.ended`. */
-export const sessionEndedBody = runFinishedBody
-  .extend({ sessionId: z.string() })
-  .meta({ id: 'SessionEnded' });
-
-const headersOf = (event: EndpointEvent): [name: string, description: string][] => [
+const headersOf = (event: WebhookEvent): [name: string, description: string][] => [
   ['X-Service-Event', `\`${event}\`.`],
-  ['X-Service-Run-Id', 'The ID of the run.'],
+  ...(event === 'endpoint.test' ? [] : [runId]),
   ['X-Service-Delivery-Id', 'Identifies the delivery; the same for every attempt.'],
   ['X-Service-Attempt', 'The number of the attempt, from 1.'],
   [
@@ -59,16 +29,14 @@ const headersOf = (event: EndpointEvent): [name: string, description: string][] 
 ];
 
 interface DescribedWebhook {
-  event: EndpointEvent;
+  event: WebhookEvent;
   operationId: string;
   summary: string;
   description: string;
   tag: string;
-  /** The name of the schema of its body. */
-  body: string;
 }
 
-const described = ({ event, tag, body, ...operation }: DescribedWebhook) => ({
+const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
   post: {
     ...operation,
     tags: [tag],
@@ -82,7 +50,9 @@ const described = ({ event, tag, body, ...operation }: DescribedWebhook) => ({
     })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${body}` } } },
+      content: {
+        'application/json': { schema: { $ref: `#/components/schemas/${nameOf(event)}` } },
+      },
     },
     responses: {
       '2XX': { description: 'Received.' },
@@ -91,23 +61,32 @@ const described = ({ event, tag, body, ...operation }: DescribedWebhook) => ({
   },
 });
 
+/** The name of the schema of a webhook's body. */
+const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta()?.id);
+
 /** By their events. */
-export const webhooks = {
+export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
   'run.finished': described({
     event: 'run.finished',
     operationId: 'runFinished',
     summary: 'A run has ended',
-    description: 'Sent to the `callbackUrl` of the run. Receivers must be idempotent on `runId`.',
+    description:
+      'Sent to the `callbackUrl` of the run, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
     tag: 'Runs',
-    body: 'RunFinished',
   }),
   'session.ended': described({
     event: 'session.ended',
     operationId: 'sessionEnded',
     summary: 'A session has ended',
     description:
-      'Sent to the `callbackUrl` of the session. Receivers must be idempotent on `runId`.',
+      'Sent to the `callbackUrl` of the session, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
     tag: 'Sessions',
-    body: 'SessionEnded',
+  }),
+  'endpoint.test': described({
+    event: 'endpoint.test',
+    operationId: 'endpointTest',
+    summary: 'An operator tests an endpoint',
+    description: 'Sent to an endpoint of a project when an operator requests it.',
+    tag: 'Operators',
   }),
 };

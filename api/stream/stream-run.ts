@@ -9,13 +9,18 @@ import { checkFlowScope } from '../runs/load-run.ts';
 import { runParams } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { queryNumber } from '../schemas/text.ts';
-import { eventSchemas } from './event-payloads.ts';
+import { otherStreamEvent, streamEvent } from './events/stream-event.ts';
 import type { Streams } from './streams.ts';
+
+/** The schema is a component of the document, so that generated types have its name. */
+function refTo(schema: z.ZodType): { $ref: string } {
+  return { $ref: `#/components/schemas/${String(schema.meta()?.id)}` };
+}
 
 const eventStream = z.string().meta({
   contentMediaType: 'text/event-stream',
-  description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.stream.pingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. The stream ends after \`finished\`.`,
-  contentSchema: { description: 'The events of the service.', anyOf: eventSchemas },
+  description: `Frames with \`id\`, \`event\` and JSON \`data\`, and a comment every ${limits.stream.pingMs / 1_000} seconds. Events: ${streamEvents.join(', ')}; and the agent CLI's own events. Each event, with its data parsed, is a \`StreamEvent\` or an \`OtherStreamEvent\`. The stream ends after \`finished\`.`,
+  contentSchema: { anyOf: [streamEvent, otherStreamEvent].map(refTo) },
 });
 
 const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });

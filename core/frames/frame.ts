@@ -56,15 +56,14 @@ export type ServiceEvent = Exclude<(typeof ownEvents)[number], 'stream'>;
  */
 export const serviceEvents = [...ownEvents, 'ping', 'error', 'message', 'open'] as const;
 
+/** Events of the agent whose data is described. `line_cut` replaces a line that is too long. */
+const agentEvents = ['system', 'assistant', 'user', 'result', 'stream_event', 'line_cut'] as const;
+
+/** An event whose data is the agent's. */
+export type AgentEvent = (typeof agentEvents)[number] | 'stream';
+
 /** The events of the public interface. Names are added, never changed. */
-export const streamEvents = [
-  ...ownEvents,
-  'system',
-  'assistant',
-  'user',
-  'result',
-  'stream_event',
-] as const;
+export const streamEvents = [...ownEvents, ...agentEvents] as const;
 
 export function statusFrame(status: AgentStatus): Frame {
   return { event: 'agent_status', data: JSON.stringify({ status }), channel: 'other' };

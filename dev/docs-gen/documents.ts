@@ -5,6 +5,7 @@ import { repository } from '../lib/folders.ts';
 import { makeLimits } from './limits.ts';
 import { makeCollection } from './postman.ts';
 import { makeSettings } from './settings.ts';
+import { makeStreamPage } from './stream.ts';
 import { buildStubApi } from './stub-api.ts';
 
 interface GeneratedDocument {
@@ -24,6 +25,7 @@ export async function makeDocuments(): Promise<GeneratedDocument[]> {
     written('api/postman.json', asJson(await makeCollection(description))),
     written('docs/settings.md', makeSettings()),
     written('docs/limits.md', makeLimits()),
+    written('docs/stream.md', makeStreamPage()),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './api-client.ts';
+import { UndescribedEvent } from './expect-described.ts';
 import type { SentEvent } from './sent-events.ts';
 
 interface Turn {
@@ -47,7 +48,11 @@ export async function openConversation(
   const closed = (async () => {
     for await (const event of service.stream(runId)) events.push(event);
   })();
-  closed.catch(() => undefined);
+  let failure: unknown = null;
+  // The stream may break while a test restarts the service.
+  closed.catch((error: unknown) => {
+    failure = error;
+  });
 
   async function until(
     what: (event: SentEvent) => boolean,
@@ -57,6 +62,7 @@ export async function openConversation(
     for (;;) {
       const found = events.find(what);
       if (found) return found;
+      if (failure instanceof UndescribedEvent) throw failure;
       if (performance.now() > end) {
         const summary = events.map(({ event, data }) => `${event} ${data.slice(0, 120)}`);
         throw new Error(`no such event among:\n${summary.join('\n')}`);

@@ -1,11 +1,38 @@
 import { expect } from 'vitest';
-import type { z } from 'zod';
-import { eventPayloads } from '../../api/stream/event-payloads.ts';
+import { eventSchemas, otherStreamEvent } from '../../api/stream/events/stream-event.ts';
+import { parseObject } from '../../core/json.ts';
 
-const payloads: Partial<Record<string, z.ZodType>> = eventPayloads;
+interface ReceivedEvent {
+  id?: string | undefined;
+  event?: string | undefined;
+  data: string;
+}
 
-/** An event of the service has the data that its description names, and no other. */
-export function expectDescribed({ event, data }: { event: string; data: string }): void {
-  const problem = payloads[event]?.safeParse(JSON.parse(data)).error?.message;
-  expect(problem, `${event} ${data}`).toBeUndefined();
+/** An event of a stream that its description does not allow. */
+export class UndescribedEvent extends Error {}
+
+/**
+ * What is wrong with an event of a stream; null if it is as described: its ID, its name, and no
+ * field of the service that the description does not have.
+ */
+export function descriptionError({ id, event = '', data }: ReceivedEvent): UndescribedEvent | null {
+  const received = { ...(id === undefined ? {} : { id }), event, data: parsed(data) };
+  const schema = eventSchemas.get(event);
+  const { error } = (schema ?? otherStreamEvent).safeParse(received);
+  const shown = `${id ?? '-'} ${event} ${data.slice(0, 1_000)}`;
+  if (error !== undefined) return new UndescribedEvent(`${shown}\n${error.message}`);
+  const isNamed = schema !== undefined || parseObject(data)?.['type'] === event;
+  return isNamed ? null : new UndescribedEvent(`${shown}\nhas another type than its name`);
+}
+
+export function expectDescribed(received: ReceivedEvent): void {
+  expect(descriptionError(received)).toBeNull();
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return data;
+  }
 }

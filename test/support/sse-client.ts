@@ -1,6 +1,7 @@
 import { type ClientRequest, get, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import { expect } from 'vitest';
+import { descriptionError, type UndescribedEvent } from './expect-described.ts';
 
 export interface SeenEvent {
   id: string | undefined;
@@ -11,6 +12,7 @@ export interface SeenEvent {
 export interface SseClient {
   status: number;
   headers: IncomingHttpHeaders;
+  /** Throws if one of them was not as described. */
   events: SeenEvent[];
   comments: string[];
   /** Every `retry` time, in order. */
@@ -37,15 +39,24 @@ interface StreamOptions {
 export async function openStream(address: string, options: StreamOptions): Promise<SseClient> {
   const [request, response] = await askFor(address, options);
   const events: SeenEvent[] = [];
+  let undescribed: UndescribedEvent | null = null;
   const comments: string[] = [];
   const retries: number[] = [];
   const watchers = new Set<() => void>();
   const notifyWatchers = () => watchers.forEach((watcher) => watcher());
   const parser = createParser({
-    onEvent: ({ id, event, data }) => void events.push({ id, event, data }),
+    onEvent({ id, event, data }) {
+      events.push({ id, event, data });
+      undescribed ??= descriptionError({ id, event, data });
+    },
     onComment: (comment) => void comments.push(comment),
     onRetry: (retry) => void retries.push(retry),
   });
+
+  function describedEvents(): SeenEvent[] {
+    if (undescribed !== null) throw undescribed;
+    return events;
+  }
 
   let bytes = 0;
   let isClosed = false;
@@ -72,7 +83,7 @@ export async function openStream(address: string, options: StreamOptions): Promi
     predicate: (seen: SeenEvent[]) => boolean,
     timeoutMs = 30_000,
   ): Promise<void> {
-    if (predicate(events)) return;
+    if (predicate(describedEvents())) return;
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         watchers.delete(check);
@@ -91,11 +102,13 @@ export async function openStream(address: string, options: StreamOptions): Promi
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    events,
+    get events() {
+      return describedEvents();
+    },
     comments,
     retries,
     bytes: () => bytes,
-    names: () => events.map(({ event }) => event),
+    names: () => describedEvents().map(({ event }) => event),
     closed,
     isClosed: () => isClosed,
     until,

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { stackEnv } from './stack-env.ts';
+import { webhookError } from './webhook-error.ts';
 
 export interface ReceivedPost {
   path: string;
@@ -15,6 +16,7 @@ export interface ReceivedPost {
 /** An https server on loopback that records the requests it receives. */
 export interface WebhookReceiver {
   url: string;
+  /** Throws if one of them was not as described. */
   posts: ReceivedPost[];
   caFile: string;
   close(): Promise<void>;
@@ -29,6 +31,7 @@ export const answerWith =
 
 export async function startReceiver(behave: Behaviour = answerWith(204)): Promise<WebhookReceiver> {
   const posts: ReceivedPost[] = [];
+  let undescribed: Error | null = null;
   const file = (name: string): string => join(stackEnv.caDir, name);
   const server = createServer(
     { key: readFileSync(file('server.key')), cert: readFileSync(file('server.crt')) },
@@ -40,6 +43,7 @@ export async function startReceiver(behave: Behaviour = answerWith(204)): Promis
         const path = request.url ?? '';
         const post = { path, headers: request.headers, body, at: performance.now() };
         posts.push(post);
+        undescribed ??= webhookError(post);
         behave(response, post);
       });
     },
@@ -47,7 +51,10 @@ export async function startReceiver(behave: Behaviour = answerWith(204)): Promis
   const port = await listen(server);
   return {
     url: `https://localhost:${port}`,
-    posts,
+    get posts() {
+      if (undescribed !== null) throw undescribed;
+      return posts;
+    },
     caFile: file('ca.crt'),
     close: () =>
       new Promise((resolve) => {

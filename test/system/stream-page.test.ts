@@ -20,7 +20,7 @@ afterAll(() => service?.stop());
 
 it('has every event and every reason, and no other', () => {
   expect(eventsOfPage.toSorted()).toEqual([...streamEvents].toSorted());
-  const ofAgent = ['system', 'assistant', 'user', 'result', 'stream', 'stream_event'];
+  const ofAgent = ['system', 'assistant', 'user', 'result', 'stream', 'stream_event', 'line_cut'];
   const own = streamEvents.filter((event) => !ofAgent.includes(event));
   expect([...fieldsOfPage.keys()].toSorted()).toEqual(own.toSorted());
   const causes = [
@@ -56,9 +56,9 @@ it('describes every event of a chat, field by field', { timeout: 180_000 }, asyn
   for (const event of [...chat.events, ...late]) expectDescribed(event);
   const seen = new Set(chat.events.map(({ event }) => event));
   const unseen = streamEvents.filter((event) => !seen.has(event));
-  // No host is lost, and no message is withdrawn.
+  // No host is lost, no message is withdrawn, and no line is too long.
   expect(unseen.toSorted()).toEqual([
-    ...['message_withdrawn', 'replay_truncated', 'state_rolled_back', 'stream'],
+    ...['line_cut', 'message_withdrawn', 'replay_truncated', 'state_rolled_back', 'stream'],
   ]);
   expect(JSON.parse(late.at(-1)?.data ?? '')).toMatchObject({ reason: 'already_ended' });
 });

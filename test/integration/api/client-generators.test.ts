@@ -27,6 +27,45 @@ const env = {
   REDOCLY_TELEMETRY: 'off',
 };
 
+async function compile(file: string): Promise<void> {
+  const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
+  await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', file);
+}
+
+/** Writes a program beside the generated client. */
+function programIn(place: string, text: string): string {
+  const file = join(place, 'reader.ts');
+  writeFileSync(file, text);
+  return file;
+}
+
+/** A program that uses the generated types of events and webhooks. */
+const typedReader = `
+import type { RunFinished, SessionEnded, StreamEvent } from './client';
+
+export function textOf(event: StreamEvent): string {
+  switch (event.event) {
+    case 'chat_output':
+      return event.data.text;
+    case 'turn_end':
+      return event.id + event.data.exitCode.toFixed();
+    case 'replay_truncated':
+      return event.data.firstAvailableSeq.toFixed();
+    case 'filetree':
+      return event.data.flatMap(({ children = [] }) => children).map(({ path }) => path).join();
+    case 'assistant':
+      return event.data.message.content.map(({ type, text = '' }) => type + text).join();
+    case 'result':
+      return event.data.total_cost_usd.toFixed(2);
+    default:
+      return '';
+  }
+}
+
+export const idsOf = ({ runId }: RunFinished, { sessionId }: SessionEnded): string =>
+  runId + sessionId;
+`;
+
 /** A tool's standard output and standard error. */
 async function tool(name: string, ...args: string[]): Promise<string> {
   const program = join(repository, 'node_modules/.bin', name);
@@ -50,8 +89,10 @@ test('generates a client that compiles and starts a run, without warnings', asyn
   expect(output).not.toMatch(/warn|error|⚠|✖/i);
   // The generator disables type checks in its output; this test needs them.
   writeFileSync(client, readFileSync(client, 'utf8').replace(/^\/\/ @ts-.*$/gm, ''));
-  const strict = ['--strict', '--target', 'es2023', '--lib', 'es2023,dom,dom.iterable'];
-  await tool('tsc', '--ignoreConfig', '--noEmit', ...strict, '--module', 'esnext', client);
+  await compile(client);
+  await compile(programIn(folder, typedReader));
+  const misspelt = typedReader.replace('firstAvailableSeq', 'firstSeq');
+  await expect(compile(programIn(folder, misspelt))).rejects.toThrow();
 
   const fixture = await openApiFixture();
   try {

@@ -148,13 +148,14 @@ test('continues from Postgres while Redis is unreachable', async () => {
 });
 
 test('sends token deltas after the frame that they follow, only to a run that asked for them', async () => {
-  const deltas = ['{"type":"stream_event","n":1}', '{"type":"stream_event","n":2}'];
+  const delta = (n: number) => `{"type":"stream_event","event":{"type":"message_stop"},"n":${n}}`;
+  const deltas = [delta(1), delta(2)];
   for (const partialMessages of [true, false]) {
     const log = await newRun({ partialMessages });
     const client = await watch(log);
     await client.until((events) => events.length === 1);
     await log.write([assistant('one')], { deltas });
-    await log.write([], { deltas: ['{"type":"stream_event","n":3}'] });
+    await log.write([], { deltas: [delta(3)] });
     await log.write([assistant('two')]);
     await client.until((events) => events.at(-1)?.id === '2');
     client.leave();

@@ -55,6 +55,7 @@ describe('the contract that clients are written against', () => {
       'finished',
       'interaction',
       'interaction_closed',
+      'line_cut',
       'message_withdrawn',
       'output',
       'replay_truncated',
@@ -69,18 +70,24 @@ describe('the contract that clients are written against', () => {
       'user',
       'user_message',
     ]);
-    const { paths } = await read('/api/v1/openapi.json');
+    const { paths, components } = await read('/api/v1/openapi.json');
     const { schema } =
       paths['/api/v1/runs/{runId}/stream'].get.responses[200].content['text/event-stream'];
     for (const name of streamEvents) expect(schema.description).toContain(` ${name}`);
-    const described: { properties: { event: { enum: string[] } } }[] = schema.contentSchema.anyOf;
-    const ofAgent = ['system', 'assistant', 'user', 'result', 'stream', 'stream_event'];
-    const names = described.map(({ properties }) => properties.event.enum[0]);
-    expect(names.sort()).toEqual(
-      [...streamEvents].filter((name) => !ofAgent.includes(name)).sort(),
-    );
+    const schemaAt = ({ $ref }: { $ref: string }) =>
+      components.schemas[$ref.split('/').at(-1) ?? ''];
+    const [union, other] = schema.contentSchema.anyOf.map(schemaAt);
+    expect(other.properties.event).toHaveProperty('pattern');
+    const names = union.anyOf
+      .map(schemaAt)
+      .map(({ properties }: StreamEvent) => properties.event.const);
+    expect(names.sort()).toEqual([...streamEvents].sort());
   });
 });
+
+interface StreamEvent {
+  properties: { event: { const: string } };
+}
 
 describe('the description', () => {
   test('is up to date with the routes; `npm run describe` regenerates it', async () => {
@@ -150,6 +157,7 @@ describe('the description', () => {
     expect(bodies).toEqual([
       ['run.finished', 'RunFinished'],
       ['session.ended', 'SessionEnded'],
+      ['endpoint.test', 'EndpointTest'],
     ]);
   });
 

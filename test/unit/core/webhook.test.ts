@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { runFinishedBody, sessionEndedBody } from '../../../api/openapi/webhook.ts';
+import { webhookBodies } from '../../../api/openapi/webhook-bodies.ts';
 import type { StoredFiles } from '../../../core/files/stored-files.ts';
 import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
 import { noUsage, type Run } from '../../../core/runs/run.ts';
@@ -75,7 +75,7 @@ describe('the body', () => {
 
   test.each(endCauses)('of %s has exactly the documented fields', (cause) => {
     const body: unknown = JSON.parse(bodyOf(cause, { runId: randomUUID(), flowId: randomUUID() }));
-    expect(runFinishedBody.strict().parse(body)).toEqual(body);
+    expect(webhookBodies['run.finished'].parse(body)).toEqual(body);
   });
 
   test('of a session has the same fields and then its ID', () => {
@@ -84,7 +84,7 @@ describe('the body', () => {
     const sessionBody = bodyOf('timed_out', { ...ids, sessionId: 's-1' });
     expect(sessionBody).toBe(runBody.replace(/}$/, ',"sessionId":"s-1"}'));
     const body: unknown = JSON.parse(sessionBody);
-    expect(sessionEndedBody.strict().parse(body)).toEqual(body);
+    expect(webhookBodies['session.ended'].parse(body)).toEqual(body);
   });
 
   test('does not contain the prompt', () => {

@@ -21,8 +21,9 @@ interface LoggedEvent {
 }
 
 async function framesOf(runId: string, ...events: string[]): Promise<LoggedEvent[]> {
-  const text = 'select event, data from frames where run_id = $1 and event = any($2) order by seq';
-  const { rows } = await database.pool.query<{ event: string; data: string }>(text, [
+  const text =
+    'select seq::text as id, event, data from frames where run_id = $1 and event = any($2) order by seq';
+  const { rows } = await database.pool.query<{ id: string; event: string; data: string }>(text, [
     runId,
     events,
   ]);
