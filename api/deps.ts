@@ -66,11 +66,11 @@ export interface ApiDeps {
   runTokens: RunTokenStore;
   keyUsage: KeyUsageStore;
   configs: Pick<RunConfigStore, 'context'>;
-  webhooks: Pick<WebhookStore, 'attempts' | 'claimRedelivery' | 'markRedeliveryStarted'>;
+  webhooks: Pick<WebhookStore, 'attempts' | 'markRedeliveryStarted'>;
   endpoints: EndpointStore;
   events: Pick<EventStore, 'find' | 'attempts' | 'page'>;
   projects: Omit<ProjectStore, 'list'>;
-  operators: Pick<OperatorStore, 'signIn' | 'findBySession' | 'signOut'>;
+  operators: Pick<OperatorStore, 'findBySession'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;
   audit: AuditLog;
   flows: Pick<FlowStore, 'find' | 'listByProject'>;

@@ -21,23 +21,23 @@ export async function createInitialResources(
   // First, so that a key of another project leaves nothing behind.
   const newKey =
     apiKey !== null && (await isNewKey(stores.keys, projectId, apiKey)) ? apiKey : null;
-  const created: string[] = [];
-  if ((await stores.projects.create(project)) !== null)
-    created.push(`Created the project ${projectId}.`);
-  if (fields !== null && !(await stores.flows.existsByName(projectId, fields.name))) {
-    const { flowId } = await stores.flows.create({ ...fields, projectId });
-    created.push(`Created the flow ${fields.name}: ${flowId}.`);
-  }
-  if (newKey !== null) {
-    const { record } = await stores.keys.create({
-      projectId,
-      name: 'INIT_API_KEY',
-      createdBy,
-      key: newKey,
-    });
-    created.push(`Created the key ${record.keyId}.`);
-  }
-  return created;
+  const newFlow =
+    fields !== null && !(await stores.flows.existsByName(projectId, fields.name)) ? fields : null;
+  return stores.change(async (on) => {
+    const created: string[] = [];
+    if ((await on.createProject(project)) !== null)
+      created.push(`Created the project ${projectId}.`);
+    if (newFlow !== null) {
+      const { flowId } = await on.createFlow({ ...newFlow, projectId });
+      created.push(`Created the flow ${newFlow.name}: ${flowId}.`);
+    }
+    if (newKey !== null) {
+      const named = { projectId, name: 'INIT_API_KEY', createdBy, key: newKey };
+      const { record } = await on.createKey(named);
+      created.push(`Created the key ${record.keyId}.`);
+    }
+    return created;
+  }, 'settings');
 }
 
 async function isNewKey(keys: Stores['keys'], projectId: string, apiKey: string): Promise<boolean> {

@@ -1,4 +1,6 @@
+import type { AuditActor } from '../core/audit/audit-entry.ts';
 import type { PriceList } from '../core/metering/model-prices.ts';
+import type { RecordedChange } from '../systems/postgres/accounts/audit-log.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
@@ -11,6 +13,8 @@ import type { Backups } from './backups.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import type { Validators } from './validators.ts';
 
+type ChangeSource = Exclude<AuditActor['source'], 'api'>;
+
 export interface Stores {
   projects: ProjectStore;
   flows: FlowStore;
@@ -18,6 +22,8 @@ export interface Stores {
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;
   hosts: HostStore;
+  /** Makes a change with its entry in the audit log. Other stores wait until it ends. */
+  change<T>(work: (on: RecordedChange) => Promise<T>, source?: ChangeSource): Promise<T>;
   /** The URL of the API, for links. */
   publicUrl: string;
   modelPrices: PriceList;

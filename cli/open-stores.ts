@@ -1,4 +1,6 @@
 import { readCliConfig } from '../config/cli-config.ts';
+import { processActor } from '../lib/process-actor.ts';
+import { createAuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { lockInitialResources } from '../systems/postgres/accounts/initial-resources-lock.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
@@ -25,6 +27,8 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       operators: createOperatorStore(pool),
       operatorTokens: createOperatorTokenStore(pool),
       hosts: createHostStore(pool),
+      change: (change, source = 'command_line') =>
+        createAuditLog(pool, sealer).changeAs(processActor(source), change),
       publicUrl: config.publicUrl,
       modelPrices: config.modelPrices,
       lockInitialResources: () => lockInitialResources(pool),

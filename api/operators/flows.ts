@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { changedFields } from '../../core/audit/audit-entry.ts';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
 import { runnerError } from '../../core/runs/validate-runner.ts';
-import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
@@ -82,13 +80,8 @@ export function flows(app: App, deps: ApiDeps): void {
     await checkRunner(deps, runner);
     const fields = flowFieldsFrom(request.body);
     checkFlowBudget(deps, { ...defaultFlow, ...fields });
-    const flow = await recordChange(deps, request, async (on) => {
-      const created = await on.flows.create({ ...fields, name, projectId });
-      const object = { projectId, objectId: created.flowId };
-      const changed = changedFields({}, namedFields({ ...fields, name }));
-      await on.record({ action: 'flow_created', ...object, ...changed });
-      return created;
-    });
+    const newFields = { ...fields, name, projectId };
+    const flow = await recordChange(deps, request, (on) => on.createFlow(newFields));
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId: flow.flowId }, 'flow_created');
     const at = `${projectsPath}/${projectId}/flows/${flow.flowId}`;
@@ -103,28 +96,18 @@ export function flows(app: App, deps: ApiDeps): void {
   app.patch(`${path}/:flowId`, { config, schema: change, bodyLimit }, async (request) => {
     const { flowId, projectId } = await loadProjectFlow(deps, request.params);
     await checkRunner(deps, request.body.runner);
-    const flow = await recordChange(deps, request, async (on) => {
-      let changed = changedFields({}, {});
-      const after = await on.flows.change(flowId, (before) => {
+    const flow = await recordChange(deps, request, (on) =>
+      on.changeFlow(flowId, (before) => {
         const fields = flowFieldsFrom(request.body, before);
         checkFlowBudget(deps, { ...before.flow, ...fields });
-        const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
-        changed = changedFields(fieldsBefore, namedFields(fields));
         return fields;
-      });
-      if (after === null) throw missingFlow(flowId);
-      await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
-      return after;
-    });
+      }),
+    );
+    if (flow === null) throw missingFlow(flowId);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, flowId, version: flow.version }, 'flow_changed');
     return { data: flowView(flow) };
   });
-}
-
-/** The fields under the names that clients use. */
-function namedFields({ secrets, ...fields }: Partial<FlowFields>): Record<string, unknown> {
-  return { ...fields, ...secrets };
 }
 
 const missingFlow = (flowId: string) =>

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { changedFields } from '../../core/audit/audit-entry.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { KeyRecord } from '../../systems/postgres/accounts/key-row.ts';
 import type { App } from '../app-types.ts';
@@ -74,12 +73,9 @@ export function keys(app: App, deps: ApiDeps): void {
       throw invalid('body.expiresAt: must be in the future');
     const operator = operatorOf(request);
     const fields = { ...omitUndefined(rest), name };
-    const { key, record } = await recordChange(deps, request, async (on) => {
-      const created = await on.keys.create({ ...fields, projectId, createdBy: operator.name });
-      const object = { projectId, objectId: created.record.keyId, ...changedFields({}, fields) };
-      await on.record({ action: 'key_created', ...object });
-      return created;
-    });
+    const { key, record } = await recordChange(deps, request, (on) =>
+      on.createKey({ ...fields, projectId, createdBy: operator.name }),
+    );
     const { operatorId } = operator;
     request.log.info({ operatorId, projectId, keyId: record.keyId }, 'key_created');
     const at = `${projectsPath}/${projectId}/keys/${record.keyId}`;
@@ -93,11 +89,7 @@ export function keys(app: App, deps: ApiDeps): void {
 
   app.delete(`${path}/:keyId`, { config, schema: revoke }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);
-    await recordChange(deps, request, async (on) => {
-      const fields = { fieldsBefore: [], fieldsAfter: ['revokedAt'] };
-      if (await on.keys.revokeFirst(keyId))
-        await on.record({ action: 'key_revoked', projectId, objectId: keyId, ...fields });
-    });
+    await recordChange(deps, request, (on) => on.revokeKey({ projectId, keyId }));
     const key = (await deps.keys.find(keyId)) ?? missingKey(keyId);
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, keyId }, 'key_revoked');

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { changedFields } from '../../core/audit/audit-entry.ts';
 import { projectIdRule } from '../../core/field-rules.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
@@ -57,12 +56,7 @@ export function projects(app: App, deps: ApiDeps): void {
   app.post(projectsPath, { config, schema: create }, async (request, reply) => {
     const { projectId, name = projectId, ...bounds } = request.body;
     const fields = { ...omitUndefined(bounds), projectId, name };
-    const project = await recordChange(deps, request, async (on) => {
-      const created = await on.projects.create(fields);
-      const object = { projectId, objectId: projectId, ...changedFields({}, fields) };
-      if (created !== null) await on.record({ action: 'project_created', ...object });
-      return created;
-    });
+    const project = await recordChange(deps, request, (on) => on.createProject(fields));
     if (project === null) throw invalid('body.projectId: is already in use');
     request.log.info({ operatorId: operatorOf(request).operatorId, projectId }, 'project_created');
     const at = `${projectsPath}/${projectId}`;

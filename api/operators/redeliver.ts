@@ -1,9 +1,10 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
+import { recordChange } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import { config, loadProjectRun, projectPath } from './load-resources.ts';
 import { redelivery } from './operator-records.ts';
@@ -25,8 +26,8 @@ const schema = {
 export function redeliver(app: App, deps: ApiDeps): void {
   const url = `${projectPath}/runs/:runId/webhook/redeliver`;
   app.post(url, { config, schema }, async (request, reply) => {
-    const { runId } = await loadProjectRun(deps, request.params);
-    const delivery = await startNext(deps, runId, request.log);
+    const { runId, projectId } = await loadProjectRun(deps, request.params);
+    const delivery = await startNext(deps, request, { projectId, runId });
     if (delivery === null) throw invalid('The run has no webhook that was delivered or dropped.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, runId, delivery }, 'webhook_redelivered');
@@ -35,14 +36,21 @@ export function redeliver(app: App, deps: ApiDeps): void {
   });
 }
 
-/** Skips delivery numbers that were used before a restore lost them. */
+/** Skips delivery numbers that were used before a restore lost them, and records one redelivery. */
 async function startNext(
-  { webhooks, startWebhook }: Pick<ApiDeps, 'webhooks' | 'startWebhook'>,
-  runId: string,
-  log: FastifyBaseLogger,
+  { webhooks, startWebhook, audit }: Pick<ApiDeps, 'webhooks' | 'startWebhook' | 'audit'>,
+  request: FastifyRequest,
+  { projectId, runId }: { projectId: string; runId: string },
 ): Promise<number | null> {
-  for (;;) {
-    const delivery = await webhooks.claimRedelivery(runId);
+  const { log } = request;
+  for (let isFirst = true; ; isFirst = false) {
+    const delivery = await recordChange({ audit }, request, async (on) => {
+      const claimed = await on.webhooks.claimRedelivery(runId);
+      const object = { projectId, objectId: runId, fieldsBefore: [], fieldsAfter: [] };
+      if (claimed !== null && isFirst)
+        await on.record({ action: 'webhook_redelivered', ...object });
+      return claimed;
+    });
     if (delivery === null) return null;
     try {
       const outcome = await startWebhook({ runId, firstAttempt: 1, delivery });

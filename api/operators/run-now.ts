@@ -5,6 +5,7 @@ import { parseTrigger, toAdmissionRequest } from '../runs/admission-request.ts';
 import { startRunResponses } from '../runs/run-schema.ts';
 import type { StartRun } from '../runs/start-run.ts';
 import { triggerBody, triggerHeaders, triggerQuery } from '../runs/trigger-schema.ts';
+import { actorOf } from './audit/record-change.ts';
 import { operatorOf } from './identify-operator.ts';
 import { config, loadProjectFlow, projectPath } from './load-resources.ts';
 import { flowOfProjectParams } from './operator-schemas.ts';
@@ -39,7 +40,8 @@ export function runNow(app: App, deps: ApiDeps, startRun: StartRun): void {
       config: runConfig,
       idempotencyKey,
     });
+    const recorded = { ...admission, audit: actorOf(request) };
     const waitSeconds = request.query.wait;
-    return startRun(request, reply, { admission, files, waitSeconds, flowIds: null });
+    return startRun(request, reply, { admission: recorded, files, waitSeconds, flowIds: null });
   });
 }

@@ -1,4 +1,3 @@
-import { changedFields } from '../../core/audit/audit-entry.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { Project } from '../../systems/postgres/accounts/project-store.ts';
 import type { App } from '../app-types.ts';
@@ -20,7 +19,7 @@ const readSettings = {
   response: { 200: enveloped(settingsRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
-const changeSettings = {
+const change = {
   ...plain,
   operationId: 'changeSettings',
   summary: 'Change the limits or the model of a project',
@@ -36,16 +35,10 @@ export function settings(app: App, deps: ApiDeps): void {
     settingsOf(await loadProject(deps, request.params)),
   );
 
-  app.patch(`${projectPath}/settings`, { config, schema: changeSettings }, async (request) => {
+  app.patch(`${projectPath}/settings`, { config, schema: change }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
     const changes = omitUndefined(request.body);
-    const after = await recordChange(deps, request, async (on) => {
-      const before = await on.projects.findLocked(projectId);
-      const model = await on.projects.readModel(projectId);
-      const changed = changedFields({ ...before, model }, changes);
-      await on.record({ action: 'settings_changed', projectId, objectId: projectId, ...changed });
-      return on.projects.update(projectId, changes);
-    });
+    const after = await recordChange(deps, request, (on) => on.changeSettings(projectId, changes));
     if (after === null)
       throw new Error(`project ${projectId} is missing, although projects are never deleted`);
     logChange(request, Object.keys(changes).join());

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { changedFields } from '../../core/audit/audit-entry.ts';
 import { projectIdRule } from '../../core/field-rules.ts';
 import {
   defaultTokenExpiry,
@@ -83,14 +82,7 @@ export function tokens(app: App, deps: ApiDeps): void {
     const { operatorId, name: operator } = operatorOf(request);
     const ofProjects = projectIds === undefined ? {} : { projectIds };
     const fields = { operator, name: purpose, expiresAt, ...ofProjects };
-    const created = await recordChange(deps, request, async (on) => {
-      const stored = await on.operatorTokens.create(fields);
-      if (stored === null) return null;
-      const object = { projectId: null, objectId: stored.record.tokenId };
-      const { operator: _operator, ...given } = fields;
-      await on.record({ action: 'token_created', ...object, ...changedFields({}, given) });
-      return stored;
-    });
+    const created = await recordChange(deps, request, (on) => on.createOperatorToken(fields));
     if (created === null) throw new ApiError('UNAUTHORIZED', 'The operator was removed.');
     const { token, record } = created;
     request.log.info({ operatorId, tokenId: record.tokenId }, 'operator_token_created');
@@ -100,12 +92,7 @@ export function tokens(app: App, deps: ApiDeps): void {
 
   app.delete(`${path}/:tokenId`, { config, schema: revoke }, async (request) => {
     const { tokenId } = request.params;
-    const isRevoked = await recordChange(deps, request, async (on) => {
-      if (!(await on.operatorTokens.revoke(tokenId))) return false;
-      const object = { projectId: null, objectId: tokenId, fieldsBefore: [], fieldsAfter: [] };
-      await on.record({ action: 'token_revoked', ...object });
-      return true;
-    });
+    const isRevoked = await recordChange(deps, request, (on) => on.revokeOperatorToken(tokenId));
     if (!isRevoked) throw new ApiError('NOT_FOUND', 'Token not found.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, tokenId }, 'operator_token_revoked');

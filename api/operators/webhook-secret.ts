@@ -63,33 +63,17 @@ export function webhookSecret(app: App, deps: ApiDeps): void {
 
   app.post(`${path}/next`, { config, schema: prepareNext }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    await recordChange(deps, request, async (on) => {
-      await on.projects.findLocked(projectId);
-      const { nextSecret } = await on.projects.ensureWebhookSecrets(projectId);
-      await on.projects.prepareNextWebhookSecret(projectId);
-      const fields = { fieldsBefore: [], fieldsAfter: ['nextWebhookSecret'] };
-      if (nextSecret === null)
-        await on.record({
-          action: 'webhook_secret_prepared',
-          ...{ projectId, objectId: projectId, ...fields },
-        });
-    });
+    await recordChange(deps, request, (on) => on.prepareWebhookSecret(projectId));
     logChange(request, 'nextWebhookSecret');
     return secretsView(await projects.ensureWebhookSecrets(projectId));
   });
 
   app.post(`${path}/rotate`, { config, schema: rotate }, async (request) => {
     const { projectId } = await loadProject(deps, request.params);
-    const isReplaced = request.body.immediately === true;
-    const secret = await recordChange(deps, request, async (on) => {
-      const next = isReplaced
-        ? await on.projects.replaceWebhookSecret(projectId)
-        : await on.projects.rotateWebhookSecret(projectId);
-      const action = isReplaced ? 'webhook_secret_replaced' : 'webhook_secret_rotated';
-      const fields = { fieldsBefore: ['webhookSecret'], fieldsAfter: ['webhookSecret'] };
-      if (next !== null) await on.record({ action, projectId, objectId: projectId, ...fields });
-      return next;
-    });
+    const immediately = request.body.immediately === true;
+    const secret = await recordChange(deps, request, (on) =>
+      on.rotateWebhookSecret(projectId, { immediately }),
+    );
     if (secret === null) throw noNextSecret();
     logChange(request, 'webhookSecret');
     return secretsView({ secret, nextSecret: null });

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { RunConfig } from '../../core/runs/run-config.ts';
-import type { AdmitRun } from '../../systems/postgres/admission/admission.ts';
+import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
 import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';

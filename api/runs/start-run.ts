@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
-import type { Admission, AdmitRun } from '../../systems/postgres/admission/admission.ts';
+import type { Admission } from '../../systems/postgres/admission/admission.ts';
+import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
 import type { Access } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';

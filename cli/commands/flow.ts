@@ -37,12 +37,13 @@ function create({ withStores, loadValidators }: CliDeps): Command {
       });
     const { newFlow, flowBudget } = await loadValidators();
     const fields = newFlow(body);
-    await withStores(async ({ projects, flows, hosts, modelPrices }) => {
+    await withStores(async ({ projects, change, hosts, modelPrices }) => {
       flowBudget(modelPrices, fields);
       if ((await projects.find(project)) === null)
         throw new CliError(`No such project: ${project}.`);
       await checkRunner(hosts, options);
-      printRecord(await flows.create({ ...fields, projectId: project }), options);
+      const flow = { ...fields, projectId: project };
+      printRecord(await change((on) => on.createFlow(flow)), options);
     });
   });
 }
@@ -82,13 +83,15 @@ function update({ withStores, loadValidators }: CliDeps): Command {
     if (isEmptyUpdate(options)) throw nothingToUpdate('flow update');
     checkConsistency(options);
     const { flowPatch, flowBudget } = await loadValidators();
-    await withStores(async ({ flows, hosts, modelPrices }) => {
+    await withStores(async ({ change, hosts, modelPrices }) => {
       await checkRunner(hosts, options);
-      const flow = await flows.change(flowId, (before) => {
-        const fields = flowPatch(requestBody(options, before.flow), before);
-        flowBudget(modelPrices, fields, before.flow);
-        return fields;
-      });
+      const flow = await change((on) =>
+        on.changeFlow(flowId, (before) => {
+          const fields = flowPatch(requestBody(options, before.flow), before);
+          flowBudget(modelPrices, fields, before.flow);
+          return fields;
+        }),
+      );
       if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
       printRecord(flow, options);
     });

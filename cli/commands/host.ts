@@ -44,9 +44,9 @@ function setDraining(
     .argument('<host>', 'its ID or name, see `flowrun host list`', name)
     .option('--json', 'print JSON')
     .action((idOrName: string, options: Output) =>
-      withStores(async ({ hosts }) => {
+      withStores(async ({ hosts, change }) => {
         const { hostId } = findHost(await hosts.list(), idOrName);
-        if (!(await hosts.setDraining(hostId, draining)))
+        if (!(await change((on) => on.setDraining(hostId, draining))))
           throw new CliError(`No such host: ${hostId}.`);
         if (options.json) printRecord({ hostId, draining }, options);
         else note(`${hostId} ${draining ? 'is draining' : 'accepts sandboxes again'}.`);

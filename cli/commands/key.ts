@@ -39,18 +39,19 @@ function create({ withStores }: CliDeps): Command {
     )
     .option('--json', 'print JSON')
     .action((options: NewKeyOptions) =>
-      withStores(async ({ projects, flows, keys, publicUrl }) => {
+      withStores(async ({ projects, flows, change, publicUrl }) => {
         const { project, rpm, expires, scope } = options;
         if ((await projects.find(project)) === null)
           throw new CliError(`No such project: ${project}.`);
-        const { key, record } = await keys.create({
+        const fields = {
           projectId: project,
           name: options.name,
           createdBy: options.createdBy ?? userInfo().username,
           ...(rpm === undefined ? {} : { rateLimitRpm: rpm }),
           ...(expires === undefined ? {} : { expiresAt: expires }),
           ...(scope === undefined ? {} : { scopes: scope }),
-        });
+        };
+        const { key, record } = await change((on) => on.createKey(fields));
         if (options.json) return printRecord({ key, ...record }, options);
         write(key);
         note(`Key ${record.keyId} of project ${project}. It is not shown again: store it now.`);
@@ -101,10 +102,11 @@ function revoke({ withStores }: CliDeps): Command {
     .argument('<key-id>', 'its ID, see `flowrun key list`', uuid)
     .option('--json', 'print JSON')
     .action((keyId: string, options: { json?: true }) =>
-      withStores(async ({ keys }) => {
-        const record = await keys.revoke(keyId);
-        if (record === null) throw new CliError(`No such key: ${keyId}.`);
-        printRecord(record, options);
+      withStores(async ({ keys, change }) => {
+        const found = await keys.find(keyId);
+        if (found === null) throw new CliError(`No such key: ${keyId}.`);
+        await change((on) => on.revokeKey(found));
+        printRecord((await keys.find(keyId)) ?? found, options);
       }),
     );
 }

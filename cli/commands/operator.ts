@@ -25,8 +25,8 @@ function add({ withStores }: CliDeps): Command {
     .argument('<name>', 'the operator’s name', name)
     .option('--json', 'print JSON')
     .action((operator: string, options: Output) =>
-      withStores(async ({ operators, publicUrl }) => {
-        const { code, expiresAt } = await operators.invite(operator);
+      withStores(async ({ change, publicUrl }) => {
+        const { code, expiresAt } = await change((on) => on.inviteOperator(operator));
         const link = signInLink(publicUrl, code);
         if (options.json) return printRecord({ name: operator, link, expiresAt }, options);
         write(link);
@@ -52,8 +52,8 @@ function remove({ withStores }: CliDeps): Command {
     .argument('<name>', 'the operator’s name', name)
     .option('--json', 'print JSON')
     .action((operator: string, options: Output) =>
-      withStores(async ({ operators }) => {
-        if (!(await operators.remove(operator)))
+      withStores(async ({ change }) => {
+        if (!(await change((on) => on.removeOperator(operator))))
           throw new CliError(`No such operator: ${operator}.`);
         if (options.json) printRecord({ name: operator, removed: true }, options);
         else note(`Removed operator ${operator}.`);

@@ -2,8 +2,7 @@ import { Command, Option } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
-import type { ProjectStore } from '../../systems/postgres/accounts/project-store.ts';
-import type { CliDeps } from '../deps.ts';
+import type { CliDeps, Stores } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {
   fileText,
@@ -39,8 +38,8 @@ function create({ withStores, loadValidators }: CliDeps): Command {
     .option('--name <text>', 'display name (default: its ID)', name);
   return withLimits(command).action(async (id: string, options: ProjectLimits) => {
     const fields = (await loadValidators()).newProject({ projectId: id, ...limitsOf(options) });
-    await withStores(async ({ projects }) => {
-      const project = await projects.create(fields);
+    await withStores(async ({ change }) => {
+      const project = await change((on) => on.createProject(fields));
       if (project === null) throw new CliError(`The project ${id} already exists.`);
       printRecord(project, options);
     });
@@ -122,8 +121,8 @@ function set({ withStores, loadValidators }: CliDeps): Command {
     const body = omitUndefined({ ...limitsOf(options), model: modelOf(options) });
     if (Object.keys(body).length === 0) throw nothingToUpdate('project set');
     const patch = (await loadValidators()).projectPatch(body);
-    await withStores(async ({ projects }) => {
-      const project = await projects.update(id, patch);
+    await withStores(async ({ change }) => {
+      const project = await change((on) => on.changeSettings(id, patch));
       if (project === null) throw new CliError(`No such project: ${id}.`);
       printRecord(project, options);
     });
@@ -157,10 +156,10 @@ function webhookSecret({ withStores }: CliDeps): Command {
     .option('--json', 'print JSON')
     .action((id: string, options: SecretOptions) => {
       if (options.now && !options.rotate) throw new UsageError('--now must be used with --rotate.');
-      return withStores(async ({ projects }) => {
+      return withStores(async ({ projects, change }) => {
         if ((await projects.find(id)) === null) throw new CliError(`No such project: ${id}.`);
-        if (options.rotate) await rotate(projects, id, options);
-        if (options.next) await projects.prepareNextWebhookSecret(id);
+        if (options.rotate) await rotate(change, id, options);
+        if (options.next) await change((on) => on.prepareWebhookSecret(id));
         const { secret, nextSecret } = await projects.ensureWebhookSecrets(id);
         const secrets = {
           webhookSecret: secret,
@@ -173,12 +172,9 @@ function webhookSecret({ withStores }: CliDeps): Command {
     });
 }
 
-type Rotating = Pick<ProjectStore, 'rotateWebhookSecret' | 'replaceWebhookSecret'>;
-
-async function rotate(projects: Rotating, id: string, { now }: SecretOptions): Promise<void> {
-  const secret = now
-    ? await projects.replaceWebhookSecret(id)
-    : await projects.rotateWebhookSecret(id);
+async function rotate(change: Stores['change'], id: string, { now }: SecretOptions): Promise<void> {
+  const options = { immediately: now === true };
+  const secret = await change((on) => on.rotateWebhookSecret(id, options));
   if (secret !== null) return;
   throw new CliError(
     `The project ${id} has no next webhook secret. Create one with --next, or replace the ` +

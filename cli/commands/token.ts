@@ -34,13 +34,13 @@ function create({ withStores }: CliDeps): Command {
     .option('--expires <date>', 'expiry date in ISO 8601 (default: in 90 days)', futureDate)
     .option('--json', 'print JSON')
     .action((options: NewTokenOptions) =>
-      withStores(async ({ operatorTokens }) => {
+      withStores(async ({ change }) => {
         const { operator, project, expires = defaultTokenExpiry(new Date()) } = options;
         const error = tokenExpiryError(expires, new Date());
         if (error !== null) throw new UsageError(`--expires: ${error}.`);
         const ofProjects = project === undefined ? {} : { projectIds: project };
         const fields = { operator, name: options.name, expiresAt: expires, ...ofProjects };
-        const created = await operatorTokens.create(fields);
+        const created = await change((on) => on.createOperatorToken(fields));
         if (created === null) throw new CliError(`No such operator: ${operator}.`);
         const { token, record } = created;
         if (options.json) return printRecord({ token, ...record }, options);
@@ -78,8 +78,8 @@ function revoke({ withStores }: CliDeps): Command {
     .argument('<token-id>', 'its ID, see `flowrun token list`', uuid)
     .option('--json', 'print JSON')
     .action((tokenId: string, options: { json?: true }) =>
-      withStores(async ({ operatorTokens }) => {
-        if (!(await operatorTokens.revoke(tokenId)))
+      withStores(async ({ change }) => {
+        if (!(await change((on) => on.revokeOperatorToken(tokenId))))
           throw new CliError(`No such token: ${tokenId}.`);
         if (options.json) printRecord({ tokenId, revoked: true }, options);
         else note(`Revoked token ${tokenId}.`);

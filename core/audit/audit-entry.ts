@@ -1,4 +1,4 @@
-/** What an operator changed. */
+/** What was changed. */
 export const auditActions = [
   'project_created',
   'settings_changed',
@@ -16,7 +16,21 @@ export const auditActions = [
   'endpoint_removed',
   'test_event_requested',
   'event_redelivered',
+  'operator_invited',
+  'operator_removed',
+  'signed_in',
+  'signed_out',
+  'host_drained',
+  'host_undrained',
+  'run_started',
+  'webhook_redelivered',
 ] as const;
+
+/**
+ * How the change was made: by an operator through the API, by the command line, or by a start of
+ * the service that creates what its settings name.
+ */
+export const auditSources = ['api', 'command_line', 'settings'] as const;
 
 export type AuditAction = (typeof auditActions)[number];
 
@@ -26,21 +40,28 @@ interface ChangedFields {
   fieldsAfter: string[];
 }
 
-/** One change by an operator. */
-export interface AuditEntry extends ChangedFields {
+/** Who made a change, and from where. */
+export interface AuditActor {
+  source: (typeof auditSources)[number];
+  /** Null, here and in the next field: no operator made the change. */
+  operatorId: string | null;
+  operator: string | null;
+  /** Null: no token was used. */
+  tokenId: string | null;
+  /** The IP address of a request, or the user and the host name of a process: `root@runs-1`. */
+  address: string;
+  /** Null: the change had no request. */
+  requestId: string | null;
+}
+
+/** One change. */
+export interface AuditEntry extends AuditActor, ChangedFields {
   entryId: string;
   at: Date;
-  operatorId: string;
-  operator: string;
-  /** Null: the operator had signed in. */
-  tokenId: string | null;
-  /** The IP address of the request. */
-  address: string;
-  requestId: string;
   action: AuditAction;
   /** Null: the change belongs to no project. */
   projectId: string | null;
-  /** The project, flow, key, token, endpoint or event that was changed. */
+  /** The ID of the changed object, such as a project, a flow, a key or a token. */
   objectId: string;
 }
 

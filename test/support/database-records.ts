@@ -7,7 +7,8 @@ import {
   createProjectStore,
   type ProjectPatch,
 } from '../../systems/postgres/accounts/project-store.ts';
-import { type AdmitRun, createAdmission } from '../../systems/postgres/admission/admission.ts';
+import { createAdmission } from '../../systems/postgres/admission/admission.ts';
+import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
 import type { Sealer } from '../../systems/postgres/admission/seal.ts';
 import type { Pool } from '../../systems/postgres/client/pool.ts';
 import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';

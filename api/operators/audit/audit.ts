@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { type AuditEntry, auditActions } from '../../../core/audit/audit-entry.ts';
+import { type AuditEntry, auditActions, auditSources } from '../../../core/audit/audit-entry.ts';
 import { projectIdRule } from '../../../core/field-rules.ts';
 import { limits } from '../../../core/limits.ts';
 import type { AuditFilter } from '../../../systems/postgres/accounts/audit-log.ts';
@@ -19,6 +19,7 @@ const filters = {
   projectId: matching(projectIdRule).optional(),
   operator: name().optional().meta({ description: 'The name of the operator.' }),
   action: z.enum(auditActions).optional(),
+  source: z.enum(auditSources).optional(),
   from: isoTimestamp().optional().meta({ description: 'Inclusive.' }),
   to: isoTimestamp().optional().meta({ description: 'Exclusive.' }),
 };
@@ -30,11 +31,18 @@ const auditEntry = z
   .object({
     entryId: z.uuid(),
     at: timestamp,
-    operatorId: z.uuid(),
-    operator: z.string(),
-    tokenId: z.uuid().nullable().meta({ description: 'Null: the operator had signed in.' }),
-    address: z.string().meta({ description: 'The IP address of the request.' }),
-    requestId: z.string(),
+    source: z.enum(auditSources).meta({
+      description:
+        'Through the API, by the command line, or by a start of the service that created what its settings name.',
+    }),
+    operatorId: z.uuid().nullable().meta({ description: 'Null: no operator made the change.' }),
+    operator: z.string().nullable(),
+    tokenId: z.uuid().nullable().meta({ description: 'Null: no token was used.' }),
+    address: z.string().meta({
+      description:
+        'The IP address of the request, or the user and the host name of the process: `root@runs-1`.',
+    }),
+    requestId: z.string().nullable(),
     action: z.enum(auditActions),
     projectId: z.string().nullable(),
     objectId: z.string().meta({ description: 'The project, flow, key, token, endpoint or event.' }),
@@ -45,7 +53,7 @@ const auditEntry = z
 
 const list = {
   operationId: 'listAuditEntries',
-  summary: 'Changes by operators, latest first',
+  summary: 'Changes by operators, the command line and settings, latest first',
   querystring: z.strictObject({ ...pageByIdQuery.shape, ...filters }),
   response: {
     200: enveloped(z.array(auditEntry)),
@@ -55,7 +63,7 @@ const list = {
 
 const exported = {
   operationId: 'exportAuditEntries',
-  summary: 'All changes by operators as JSON lines, latest first',
+  summary: 'All entries of the audit log as JSON lines, latest first',
   querystring: z.strictObject(filters),
   response: {
     200: z.string().meta({ contentMediaType: 'application/x-ndjson' }),

@@ -1,13 +1,14 @@
 import type { Logger } from '../../../config/logger.ts';
 import { signInLink } from '../../../core/sign-in.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
-import type { OperatorStore } from '../../../systems/postgres/accounts/operator-store.ts';
+import { processActor } from '../../../lib/process-actor.ts';
+import type { AuditLog } from '../../../systems/postgres/accounts/audit-log.ts';
 
 interface FirstSignIn {
   publicUrl: string;
   firstOperator: string;
   logger: Logger;
-  operators: Pick<OperatorStore, 'inviteFirst'>;
+  audit: Pick<AuditLog, 'changeAs'>;
 }
 
 const retryMs = 5_000;
@@ -28,13 +29,10 @@ export async function logFirstSignInLink(deps: FirstSignIn, signal: AbortSignal)
   }
 }
 
-async function announce({
-  operators,
-  firstOperator,
-  publicUrl,
-  logger,
-}: FirstSignIn): Promise<void> {
-  const first = await operators.inviteFirst(firstOperator);
+async function announce({ audit, firstOperator, publicUrl, logger }: FirstSignIn): Promise<void> {
+  const first = await audit.changeAs(processActor('settings'), (on) =>
+    on.inviteFirstOperator(firstOperator),
+  );
   if (first === null) return;
   const link = signInLink(publicUrl, first.code);
   logger.warn({ link, expiresAt: first.expiresAt }, 'first_sign_in');

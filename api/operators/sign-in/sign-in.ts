@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Operator } from '../../../systems/postgres/accounts/operator-store.ts';
 import type { App } from '../../app-types.ts';
@@ -7,6 +8,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
+import { recordChange } from '../audit/record-change.ts';
 import { operatorOf, throttleAttempts, tokenPattern } from '../identify-operator.ts';
 import { operatorRecord } from '../operator-records.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
@@ -36,7 +38,7 @@ const meSchema = {
 
 /** Exchanges a one-time code for a session. The page serves links that are opened in a browser. */
 export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
-  const { operators, publicUrl } = deps;
+  const { publicUrl } = deps;
   const page = signInPage(deps);
   const unauthenticated = { ...forAnyone, isForOwnPages: true } as const;
   const config = forSignedIn;
@@ -54,7 +56,7 @@ export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
       const { code } = request.body;
       if (!tokenPattern.test(code)) throw invalidCode();
       throttleAttempts(guard, { token: code, address: request.ip, error: invalidCode });
-      const created = await operators.signIn(code);
+      const created = await signInRecorded(deps, request, code);
       if (created === null) {
         guard.record(code, request.ip, false);
         throw invalidCode();
@@ -66,7 +68,11 @@ export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   );
 
   app.post('/api/sign-out', { config, schema: signOutSchema }, async (request, reply) => {
-    await operators.signOut(sessionIn(request.headers.cookie, publicUrl) ?? '');
+    const session = sessionIn(request.headers.cookie, publicUrl) ?? '';
+    await recordChange(deps, request, async (on) => {
+      if (await on.operators.signOut(session))
+        await on.record({ action: 'signed_out', ...ofOperator(operatorOf(request)) });
+    });
     reply.header('set-cookie', noSessionCookie(publicUrl));
     return { data: operatorView(operatorOf(request)) };
   });
@@ -75,6 +81,25 @@ export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
     data: operatorView(operatorOf(request)),
   }));
 }
+
+/** The operator is known only afterwards. */
+const signInRecorded = ({ audit }: Pick<ApiDeps, 'audit'>, request: FastifyRequest, code: string) =>
+  audit.change(async (on) => {
+    const created = await on.operators.signIn(code);
+    if (created === null) return null;
+    const { operatorId, name: operator } = created.operator;
+    const { ip: address, id: requestId } = request;
+    await on.record({
+      ...{ source: 'api', operatorId, operator, tokenId: null, address, requestId },
+      ...{ action: 'signed_in', ...ofOperator(created.operator) },
+    });
+    return created;
+  });
+
+const ofOperator = ({ operatorId }: Operator) => ({
+  ...{ projectId: null, objectId: operatorId },
+  ...{ fieldsBefore: [], fieldsAfter: [] },
+});
 
 const invalidCode = () =>
   new ApiError(

@@ -1,35 +1,44 @@
-// Each change by an operator and its entry are written in one transaction, so there is an entry for
-// exactly the changes that were committed. Entries are only added and read.
+// Each change and its entry are written in one transaction, so there is an entry for exactly the
+// changes that were committed. Entries are only added and read: a trigger rejects everything else.
 
-import { randomUUID } from 'node:crypto';
-import type { AuditAction, AuditEntry } from '../../../core/audit/audit-entry.ts';
+import type { AuditAction, AuditActor, AuditEntry } from '../../../core/audit/audit-entry.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { createEndpointChanges, type EndpointChanges } from '../endpoints/endpoint-store.ts';
 import { createEventRequests, type EventRequests } from '../endpoints/event-store.ts';
+import { createHostChanges, type HostChanges } from '../hosts/host-store.ts';
+import { createRedeliveryRequests, type RedeliveryRequests } from '../runs/webhook-store.ts';
 import { createFlowChanges, type FlowChanges } from './flow-store.ts';
 import { createKeyStore, type KeyStore } from './key-store.ts';
+import { createOperatorStore, type OperatorStore } from './operator-store.ts';
 import { createOperatorTokenStore, type OperatorTokenStore } from './operator-token-store.ts';
 import { createProjectStore, type ProjectStore } from './project-store.ts';
-
-export type NewAuditEntry = Omit<AuditEntry, 'entryId' | 'at'>;
+import { type NewAuditEntry, recordEntry } from './record-entry.ts';
+import { recordedChanges } from './recorded-changes.ts';
 
 /** The stores of one transaction. */
-export interface ChangeStores {
+interface ChangeStores {
   projects: ProjectStore;
   flows: FlowChanges;
   keys: KeyStore;
   operatorTokens: OperatorTokenStore;
   endpoints: EndpointChanges;
   events: EventRequests;
+  operators: OperatorStore;
+  webhooks: RedeliveryRequests;
+  hosts: HostChanges;
   record: (entry: NewAuditEntry) => Promise<void>;
 }
+
+/** The same, for changes by one actor. */
+export type RecordedChange = ReturnType<typeof boundTo>;
 
 export interface AuditFilter {
   projectId?: string | undefined;
   operator?: string | undefined;
   action?: AuditAction | undefined;
+  source?: AuditActor['source'] | undefined;
   /** Inclusive. */
   from?: Date | undefined;
   /** Exclusive. */
@@ -54,6 +63,9 @@ export function createAuditLog(pool: Pool, sealer: Sealer) {
     /** If `work` throws, nothing is changed and nothing is recorded. */
     change: <T>(work: (on: ChangeStores) => Promise<T>): Promise<T> =>
       inBriefTransaction(pool, (db) => work(storesIn(db, sealer))),
+    /** The same, if the actor is known before. */
+    changeAs: <T>(actor: AuditActor, work: (on: RecordedChange) => Promise<T>): Promise<T> =>
+      inBriefTransaction(pool, (db) => work(boundTo(actor, storesIn(db, sealer)))),
     /** Latest first. */
     page: (query: AuditQuery) => pageOfEntries(pool, query),
   };
@@ -67,49 +79,42 @@ function storesIn(db: Db, sealer: Sealer): ChangeStores {
     operatorTokens: createOperatorTokenStore(db),
     endpoints: createEndpointChanges(db),
     events: createEventRequests(db),
-    record: (entry) => insertEntry(db, entry),
+    operators: createOperatorStore(db),
+    webhooks: createRedeliveryRequests(db),
+    hosts: createHostChanges(db),
+    record: (entry) => recordEntry(db, entry),
   };
 }
 
-async function insertEntry(db: Db, entry: NewAuditEntry): Promise<void> {
-  await db.query(
-    `insert into audit_log
-       (id, operator_id, operator, token_id, address, request_id, action, project_id, object_id,
-        fields_before, fields_after)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      randomUUID(),
-      entry.operatorId,
-      entry.operator,
-      entry.tokenId,
-      entry.address,
-      entry.requestId,
-      entry.action,
-      entry.projectId,
-      entry.objectId,
-      entry.fieldsBefore,
-      entry.fieldsAfter,
-    ],
-  );
+function boundTo(actor: AuditActor, stores: ChangeStores) {
+  const record = (entry: Omit<NewAuditEntry, keyof AuditActor>) =>
+    stores.record({ ...actor, ...entry });
+  const on = { ...stores, record };
+  return { ...on, ...recordedChanges(on) };
 }
 
 async function pageOfEntries(db: Db, query: AuditQuery): Promise<AuditPage> {
-  const { limit, after, projectId, operator, action, from, to } = query;
+  const { limit, after, projectId, operator, action, from, to, source } = query;
   const { rows } = await db.query<AuditEntry>(
-    `select id as "entryId", at, operator_id as "operatorId", operator, token_id as "tokenId",
-            address, request_id as "requestId", action, project_id as "projectId",
-            object_id as "objectId", fields_before as "fieldsBefore", fields_after as "fieldsAfter"
+    `select id as "entryId", at, source, operator_id as "operatorId", operator,
+            token_id as "tokenId", address, request_id as "requestId", action,
+            project_id as "projectId", object_id as "objectId", fields_before as "fieldsBefore",
+            fields_after as "fieldsAfter"
      from audit_log
      where ($1::text is null or project_id = $1)
        and ($2::text is null or operator = $2)
        and ($3::text is null or action = $3)
        and ($4::timestamptz is null or at >= $4)
        and ($5::timestamptz is null or at < $5)
-       and ($6::uuid is null
-            or (at, id) < (select a.at, a.id from audit_log a where a.id = $6))
+       and ($6::text is null or source = $6)
+       and ($7::uuid is null
+            or (at, id) < (select a.at, a.id from audit_log a where a.id = $7))
      order by at desc, id desc
-     limit $7`,
-    [...[projectId, operator, action, from, to, after].map((value) => value ?? null), limit + 1],
+     limit $8`,
+    [
+      ...[projectId, operator, action, from, to, source, after].map((value) => value ?? null),
+      limit + 1,
+    ],
   );
   const entries = rows.slice(0, limit);
   return { entries, next: rows.length > limit ? (entries.at(-1)?.entryId ?? null) : null };

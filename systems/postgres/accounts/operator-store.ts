@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../../core/limits.ts';
-import type { Db, Pool } from '../client/pool.ts';
+import type { Db } from '../client/pool.ts';
 import { hashOfToken, randomToken } from '../client/random-token.ts';
 
 /** A person who administers all projects. */
@@ -19,7 +19,7 @@ interface SignInCode {
 
 export type OperatorStore = ReturnType<typeof createOperatorStore>;
 
-export function createOperatorStore(pool: Pool) {
+export function createOperatorStore(pool: Db) {
   return {
     /** Creates the operator unless the name exists, and a sign-in code in either case. */
     invite: (name: string) => invite(pool, name),
@@ -32,9 +32,10 @@ export function createOperatorStore(pool: Pool) {
     signIn: (code: string) => signIn(pool, code),
     /** Null if the session has ended or the operator was removed. */
     findBySession: (session: string) => findBySession(pool, session),
+    /** False if the session has ended. */
     signOut: (session: string) => signOut(pool, session),
     list: () => listOperators(pool),
-    /** Also ends all sessions. False if there is no such operator. */
+    /** Also ends all sessions. Returns the operator's ID, or null if there is none. */
     remove: (name: string) => removeOperator(pool, name),
   };
 }
@@ -135,8 +136,9 @@ async function findBySession(db: Db, session: string): Promise<Operator | null> 
   return rows[0] ? toOperator(rows[0]) : null;
 }
 
-async function signOut(db: Db, session: string): Promise<void> {
-  await db.query('delete from operator_sessions where token_hash = $1', [hashOfToken(session)]);
+async function signOut(db: Db, session: string): Promise<boolean> {
+  const text = 'delete from operator_sessions where token_hash = $1';
+  return (await db.query(text, [hashOfToken(session)])).rowCount === 1;
 }
 
 async function listOperators(db: Db): Promise<Operator[]> {
@@ -145,9 +147,10 @@ async function listOperators(db: Db): Promise<Operator[]> {
   return rows.map(toOperator);
 }
 
-async function removeOperator(db: Db, name: string): Promise<boolean> {
-  const { rowCount } = await db.query('delete from operators where name = $1', [name]);
-  return rowCount === 1;
+async function removeOperator(db: Db, name: string): Promise<string | null> {
+  const text = 'delete from operators where name = $1 returning id';
+  const { rows } = await db.query<{ id: string }>(text, [name]);
+  return rows[0]?.id ?? null;
 }
 
 function toOperator(row: OperatorRow): Operator {

@@ -3,9 +3,10 @@
 // idempotency window and the slots of the hosts. A run with files is placed after its admission has
 // committed: that transaction has several statements, and no other project may wait for it.
 
+import type { AuditActor } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
-import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
-import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
+import type { Run } from '../../../core/runs/run.ts';
+import { recordEntry } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
@@ -17,42 +18,11 @@ import {
   planFlowUpdate,
 } from '../files/input-files.ts';
 import { type RunRow, runColumns, toRun } from '../runs/run-row.ts';
+import { type AdmitRun, requestOf } from './admit-run.ts';
 import { claimSlot } from './claim-slot.ts';
 import { findEvictableInProject, findEvictableOnHosts } from './evictable-session.ts';
-import { sealConfig, sealContext } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 import { assignWaiting, findUnclaimed } from './waiting-runs.ts';
-
-export interface AdmitRun {
-  runId: string;
-  flowId: string;
-  projectId: string;
-  triggerType: TriggerType;
-  /** Null if no API key started the run. */
-  keyId: string | null;
-  keyName: string;
-  keyCreatedBy: string;
-  /** Null if no API request started the run. */
-  requestId: string | null;
-  prompt: string;
-  name: string | null;
-  labels: Labels;
-  partialMessages: boolean;
-  callbackUrl: string | null;
-  idempotencyKey: string | null;
-  timeoutSeconds: number;
-  /** Null, here and in the next two: the value of the flow applies. */
-  model: string | null;
-  maxTurns: number | null;
-  maxBudgetUsd: number | null;
-  /** JSON text. */
-  outputSchema: string | null;
-  /** The run that this one retries. */
-  retryOf: string | null;
-  config: RunConfig;
-  /** Postgres' disk is almost full, so a new run is rejected; by default it is not. */
-  isPostgresDiskShort?: boolean;
-}
 
 type RejectionReason =
   | 'RUNNER_OFFLINE'
@@ -91,7 +61,10 @@ export function createAdmission(
   const options = { sealer, hostStaleMs };
   return {
     /** Throws if the project or the flow does not exist. */
-    admitRun: (input: AdmitRun): Promise<Admission> => admitRun(pool, options, { input }),
+    admitRun: (input: AdmitRun): Promise<Admission> =>
+      input.audit === undefined
+        ? admitRun(pool, options, { input })
+        : admitInSteps(pool, options, { input, files: noFiles }),
     /**
      * The result of `admitWithFiles` without any change, so that only accepted files are stored.
      */
@@ -119,6 +92,8 @@ export function createAdmission(
     findEvictableOnHosts: () => findEvictableOnHosts(pool, hostStaleMs),
   };
 }
+
+const noFiles: InputFiles = { files: [], classifiedBy: null };
 
 interface AdmissionOptions {
   sealer: Sealer;
@@ -149,59 +124,38 @@ async function admitRun(
   return row.outcome === 'rejected' ? toRejection(row) : { outcome: row.outcome, run: toRun(row) };
 }
 
-/** Columns of `runs` by name, and the fields that `admit_run` declares. */
-function requestOf({ sealer, hostStaleMs }: AdmissionOptions, input: AdmitRun): object {
-  const { runId, config } = input;
-  return {
-    id: runId,
-    flow_id: input.flowId,
-    project_id: input.projectId,
-    trigger_type: input.triggerType,
-    name: input.name,
-    labels: JSON.stringify(input.labels),
-    prompt: input.prompt,
-    partial_messages: input.partialMessages,
-    callback_url: input.callbackUrl,
-    key_id: input.keyId,
-    key_name: input.keyName,
-    key_created_by: input.keyCreatedBy,
-    mcp_server_names: Object.keys(config.mcpServers),
-    timeout_seconds: input.timeoutSeconds,
-    model: input.model,
-    max_turns: input.maxTurns,
-    max_budget_usd: input.maxBudgetUsd,
-    output_schema: input.outputSchema,
-    retry_of: input.retryOf,
-    secret_fields: nonEmptyFields(config),
-    context_sealed: asBytea(sealContext(sealer, runId, config.context)),
-    request_id: input.requestId,
-    idempotency_key: input.idempotencyKey,
-    idempotency_window: `${limits.idempotency.windowMs} ms`,
-    merges_mcp_servers: config.mcpMode === 'merge',
-    config_sealed: asBytea(sealConfig(sealer, runId, config)),
-    postgres_disk_is_short: input.isPostgresDiskShort === true,
-    host_stale_after: `${hostStaleMs} ms`,
-  };
-}
-
-const asBytea = (bytes: Buffer | null): string | null => bytes && `\\x${bytes.toString('hex')}`;
-
 /** A replay keeps the files of its original, and a rejected run stores none. */
-async function admitWithFiles(
+const admitWithFiles = (
   pool: Pool,
   options: AdmissionOptions,
-  { input, files }: { input: AdmitRun; files: InputFiles },
-): Promise<Admission | FileConflict> {
-  const admitted = inBriefTransaction(pool, async (db) => {
-    const admission = await admitRun(db, options, { input, files, isFinal: true });
-    if (admission.outcome !== 'admitted') return admission;
-    const outcome = await addInputFiles(db, admission.run, files);
-    if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
-    return admission;
+  request: { input: AdmitRun; files: InputFiles },
+): Promise<Admission | FileConflict> =>
+  orConflict(admitInSteps(pool, options, { ...request, isFinal: true }));
+
+/** One transaction with several statements, so the run is placed afterwards. */
+async function admitInSteps(
+  pool: Pool,
+  options: AdmissionOptions,
+  request: { input: AdmitRun; files: InputFiles; isFinal?: boolean },
+): Promise<Admission> {
+  const { files, input } = request;
+  const admission = await inBriefTransaction(pool, async (db) => {
+    const admitted = await admitRun(db, options, request);
+    if (admitted.outcome !== 'admitted') return admitted;
+    if (files.files.length > 0) {
+      const outcome = await addInputFiles(db, admitted.run, files);
+      if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
+    }
+    if (input.audit !== undefined) await recordStart(db, input.audit, admitted.run);
+    return admitted;
   });
-  const admission = await orConflict(admitted);
   if (admission.outcome !== 'admitted') return admission;
   return { ...admission, run: await placed(pool, options, admission.run) };
+}
+
+function recordStart(db: Db, actor: AuditActor, { projectId, runId }: Run): Promise<void> {
+  const object = { projectId, objectId: runId, fieldsBefore: [], fieldsAfter: [] };
+  return recordEntry(db, { ...actor, action: 'run_started', ...object });
 }
 
 /** The run is admitted: if it gets no host now, or this fails, its workflow claims the slot. */

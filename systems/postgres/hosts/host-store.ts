@@ -63,6 +63,13 @@ export function createHostStore(pool: Pool) {
   };
 }
 
+/** The changes by the command line within a transaction. */
+export type HostChanges = ReturnType<typeof createHostChanges>;
+
+export const createHostChanges = (db: Db) => ({
+  setDraining: (hostId: string, draining: boolean) => setDraining(db, hostId, draining),
+});
+
 async function renewHost(db: Db, host: HostHeartbeat): Promise<HeartbeatAnswer | null> {
   const { model = 'key', owner = host.hostId, leaseMs = 2 * limits.host.renewMs } = host;
   const report = host.report ? JSON.stringify(host.report) : null;

@@ -43,6 +43,13 @@ export function createWebhookStore(pool: Pool, sealer: Sealer) {
   };
 }
 
+/** The requests of operators within a transaction. */
+export type RedeliveryRequests = ReturnType<typeof createRedeliveryRequests>;
+
+export const createRedeliveryRequests = (db: Db) => ({
+  claimRedelivery: (runId: string) => claimRedelivery(db, runId),
+});
+
 async function dropWebhook(db: Db, runId: string): Promise<void> {
   const text = `
     update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'`;

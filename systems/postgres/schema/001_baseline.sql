@@ -127,17 +127,22 @@ create table operators (
   created_at timestamptz not null default db_clock()
 );
 
--- One row for each change by an operator, written in the transaction of the change. Rows are never
--- changed or deleted. They have no foreign keys, because an operator or a token may be removed.
+-- One row for each change by operators, by the command line or by settings, written in the
+-- transaction of the change. They have no foreign keys, because an operator or a token may be
+-- removed.
 create table audit_log (
   id uuid primary key,
   at timestamptz not null default db_clock(),
-  operator_id uuid not null,
-  operator text not null,
-  -- null: the operator had signed in
+  -- see core/audit/audit-entry.ts
+  source text not null,
+  -- null, here and below: no operator made the change
+  operator_id uuid,
+  operator text,
+  -- null: no token was used
   token_id uuid,
   address text not null,
-  request_id text not null,
+  -- null: the change had no request
+  request_id text,
   -- see core/audit/audit-entry.ts
   action text not null,
   -- null: a change of no project
@@ -149,6 +154,8 @@ create table audit_log (
 );
 create index audit_log_by_time on audit_log (at, id);
 create index audit_log_of_project on audit_log (project_id, at, id);
+create trigger audit_log_is_append_only before update or delete or truncate on audit_log
+  for each statement execute function reject_change();
 
 -- Facts about the installation, which remain forever. `first_operator_invited` stays when the last
 -- operator is removed, so that a later start of the API logs no sign-in link. `model_key_seen`: a

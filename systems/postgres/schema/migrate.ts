@@ -44,8 +44,10 @@ const bookkeeping = `
   create unique index if not exists schema_functions_current on schema_functions (name)
     where is_current`;
 
-/** Column defaults and indexes call these functions, so they must exist before the tables. */
-const usedByTables = ['db_clock', 'label_pairs'];
+/**
+ * Column defaults, indexes and triggers call these functions, so they must exist before the tables.
+ */
+const usedByTables = ['db_clock', 'label_pairs', 'reject_change'];
 
 async function applyMigrations(
   db: Db,

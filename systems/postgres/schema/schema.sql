@@ -138,11 +138,12 @@ CREATE TABLE public.api_keys (
 CREATE TABLE public.audit_log (
     id uuid NOT NULL,
     at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    operator_id uuid NOT NULL,
-    operator text NOT NULL,
+    source text NOT NULL,
+    operator_id uuid,
+    operator text,
     token_id uuid,
     address text NOT NULL,
-    request_id text NOT NULL,
+    request_id text,
     action text NOT NULL,
     project_id text,
     object_id text NOT NULL,
@@ -924,6 +925,8 @@ CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created
 CREATE INDEX webhook_events_of_endpoint ON public.webhook_events USING btree (endpoint_id, created_at DESC, id DESC);
 
 CREATE INDEX webhook_events_to_start ON public.webhook_events USING btree (project_id, start_at) WHERE (state = 'pending'::text);
+
+CREATE TRIGGER audit_log_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_change();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../../api/deps.ts';
 import { noopMetrics } from '../../../api/metrics.ts';
 import { createStartRun } from '../../../api/runs/start-run.ts';
 import type { WorkflowClient } from '../../../api/runs/workflow-client.ts';
-import type { AdmitRun } from '../../../systems/postgres/admission/admission.ts';
+import type { AdmitRun } from '../../../systems/postgres/admission/admit-run.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
 
 test('an admitted run gets a 201 even if it cannot be read again after the wait', async () => {

@@ -20,7 +20,7 @@ import { setupScenario } from './setup-scenario.ts';
 /** Tables without overdue rows, and why. */
 const permanent: Record<string, string> = {
   api_keys: 'the keys of a project',
-  audit_log: 'the changes by operators are kept',
+  audit_log: 'its rows are only added',
   database_identity: 'one row',
   flows: 'the configuration of a project',
   host_leases: 'one row per host',

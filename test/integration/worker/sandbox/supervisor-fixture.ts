@@ -10,7 +10,7 @@ import { openDocker } from '../../../../systems/docker/open-docker.ts';
 import type { Sandboxes } from '../../../../systems/docker/sandboxes.ts';
 import { createFlowStore, type NewFlow } from '../../../../systems/postgres/accounts/flow-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
-import type { AdmitRun } from '../../../../systems/postgres/admission/admission.ts';
+import type { AdmitRun } from '../../../../systems/postgres/admission/admit-run.ts';
 import { createRunConfigStore } from '../../../../systems/postgres/admission/run-config-store.ts';
 import type { Pool } from '../../../../systems/postgres/client/pool.ts';
 import { createBlobStore } from '../../../../systems/postgres/files/blob-store.ts';

@@ -6,8 +6,8 @@ import { createLogger } from '../../../../config/logger.ts';
 
 test('shutdown ends the wait for an unavailable database, even if it came just before the wait', async () => {
   const stopping = new AbortController();
-  const operators = {
-    async inviteFirst(): Promise<null> {
+  const audit = {
+    async changeAs(): Promise<never> {
       stopping.abort();
       throw new Error('the database is unavailable');
     },
@@ -16,7 +16,7 @@ test('shutdown ends the wait for an unavailable database, even if it came just b
   const logger = createLogger({ level: 'warn', name: 'test' }, discard);
   const startedAt = performance.now();
   await logFirstSignInLink(
-    { operators, publicUrl: 'http://a', firstOperator: 'ana', logger },
+    { audit, publicUrl: 'http://a', firstOperator: 'ana', logger },
     stopping.signal,
   );
   expect(performance.now() - startedAt).toBeLessThan(4_500);

@@ -1,0 +1,188 @@
+// The changes that both the API and the command line make, each with its entry in the audit log.
+// An entry names fields as clients do, and has no values.
+
+import { type AuditActor, changedFields } from '../../../core/audit/audit-entry.ts';
+import type { Flow } from '../../../core/flows/flow.ts';
+import type { HostChanges } from '../hosts/host-store.ts';
+import type { FlowChanges, FlowDecision, FlowFields, NewFlow } from './flow-store.ts';
+import type { KeyStore, NewKey } from './key-store.ts';
+import type { OperatorStore } from './operator-store.ts';
+import type { NewOperatorToken, OperatorTokenStore } from './operator-token-store.ts';
+import type { NewProject, Project, ProjectPatch, ProjectStore } from './project-store.ts';
+import type { NewAuditEntry } from './record-entry.ts';
+
+/** The stores of one transaction, and what records its changes as those of one actor. */
+interface On {
+  projects: ProjectStore;
+  flows: FlowChanges;
+  keys: KeyStore;
+  operators: OperatorStore;
+  operatorTokens: OperatorTokenStore;
+  hosts: HostChanges;
+  record: (entry: Omit<NewAuditEntry, keyof AuditActor>) => Promise<void>;
+}
+
+export const recordedChanges = (on: On) => ({
+  /** Null if the ID is taken. */
+  createProject: (fields: NewProject) => createProject(on, fields),
+  /** Null if there is no such project. */
+  changeSettings: (projectId: string, patch: ProjectPatch) => changeSettings(on, projectId, patch),
+  createKey: (fields: NewKey) => createKey(on, fields),
+  /** A further call changes and records nothing. */
+  revokeKey: (key: { projectId: string; keyId: string }) => revokeKey(on, key),
+  createFlow: (fields: NewFlow) => createFlow(on, fields),
+  /** Null if there is no such flow. */
+  changeFlow: (flowId: string, decide: FlowDecision) => changeFlow(on, flowId, decide),
+  /** Null if there is no such operator. */
+  createOperatorToken: (fields: NewOperatorToken) => createOperatorToken(on, fields),
+  /** False if there is no such token. */
+  revokeOperatorToken: (tokenId: string) => revokeOperatorToken(on, tokenId),
+  /** A further call before the rotation ends records nothing. */
+  prepareWebhookSecret: (projectId: string) => prepareWebhookSecret(on, projectId),
+  /** Returns the current secret afterwards; null if there is no next one to rotate to. */
+  rotateWebhookSecret: (projectId: string, options: { immediately: boolean }) =>
+    rotateWebhookSecret(on, projectId, options),
+  inviteOperator: (name: string) => inviteOperator(on, name),
+  /** Null if there is or was an operator. */
+  inviteFirstOperator: (name: string) => inviteFirstOperator(on, name),
+  /** False if there is no such operator. */
+  removeOperator: (name: string) => removeOperator(on, name),
+  /** False if there is no such host. */
+  setDraining: (hostId: string, draining: boolean) => setDraining(on, hostId, draining),
+});
+
+async function createProject(on: On, fields: NewProject): Promise<Project | null> {
+  const created = await on.projects.create(fields);
+  const { projectId } = fields;
+  const object = { projectId, objectId: projectId, ...changedFields({}, { ...fields }) };
+  if (created !== null) await on.record({ action: 'project_created', ...object });
+  return created;
+}
+
+async function changeSettings(
+  on: On,
+  projectId: string,
+  patch: ProjectPatch,
+): Promise<Project | null> {
+  const before = await on.projects.findLocked(projectId);
+  if (before === null) return null;
+  const model = await on.projects.readModel(projectId);
+  const changed = changedFields({ ...before, model }, patch);
+  await on.record({ action: 'settings_changed', projectId, objectId: projectId, ...changed });
+  return on.projects.update(projectId, patch);
+}
+
+async function createKey(on: On, { projectId, createdBy, key, ...fields }: NewKey) {
+  const own = { projectId, createdBy, ...(key === undefined ? {} : { key }) };
+  const created = await on.keys.create({ ...fields, ...own });
+  const object = { projectId, objectId: created.record.keyId, ...changedFields({}, fields) };
+  await on.record({ action: 'key_created', ...object });
+  return created;
+}
+
+async function revokeKey(
+  on: On,
+  { projectId, keyId }: { projectId: string; keyId: string },
+): Promise<void> {
+  const fields = { fieldsBefore: [], fieldsAfter: ['revokedAt'] };
+  if (await on.keys.revokeFirst(keyId))
+    await on.record({ action: 'key_revoked', projectId, objectId: keyId, ...fields });
+}
+
+async function createFlow(on: On, { projectId, ...fields }: NewFlow): Promise<Flow> {
+  const created = await on.flows.create({ ...fields, projectId });
+  const changed = changedFields({}, namedFields(fields));
+  await on.record({ action: 'flow_created', projectId, objectId: created.flowId, ...changed });
+  return created;
+}
+
+async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise<Flow | null> {
+  let changed = changedFields({}, {});
+  const after = await on.flows.change(flowId, (before) => {
+    const fields = decide(before);
+    const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
+    changed = changedFields(fieldsBefore, namedFields(fields));
+    return fields;
+  });
+  if (after === null) return null;
+  const { projectId } = after;
+  await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
+  return after;
+}
+
+function namedFields({ secrets, ...fields }: Partial<FlowFields>): Record<string, unknown> {
+  return { ...fields, ...secrets };
+}
+
+async function createOperatorToken(on: On, fields: NewOperatorToken) {
+  const created = await on.operatorTokens.create(fields);
+  if (created === null) return null;
+  const { operator: _operator, ...given } = fields;
+  const object = { projectId: null, objectId: created.record.tokenId };
+  await on.record({ action: 'token_created', ...object, ...changedFields({}, given) });
+  return created;
+}
+
+async function revokeOperatorToken(on: On, tokenId: string): Promise<boolean> {
+  if (!(await on.operatorTokens.revoke(tokenId))) return false;
+  await on.record({ action: 'token_revoked', projectId: null, objectId: tokenId, ...noFields });
+  return true;
+}
+
+async function prepareWebhookSecret(on: On, projectId: string): Promise<void> {
+  await on.projects.findLocked(projectId);
+  const { nextSecret } = await on.projects.ensureWebhookSecrets(projectId);
+  await on.projects.prepareNextWebhookSecret(projectId);
+  if (nextSecret !== null) return;
+  const fields = { fieldsBefore: [], fieldsAfter: ['nextWebhookSecret'] };
+  const object = { projectId, objectId: projectId, ...fields };
+  await on.record({ action: 'webhook_secret_prepared', ...object });
+}
+
+async function rotateWebhookSecret(
+  on: On,
+  projectId: string,
+  { immediately }: { immediately: boolean },
+): Promise<string | null> {
+  const secret = immediately
+    ? await on.projects.replaceWebhookSecret(projectId)
+    : await on.projects.rotateWebhookSecret(projectId);
+  const action = immediately ? 'webhook_secret_replaced' : 'webhook_secret_rotated';
+  const fields = { fieldsBefore: ['webhookSecret'], fieldsAfter: ['webhookSecret'] };
+  if (secret !== null) await on.record({ action, projectId, objectId: projectId, ...fields });
+  return secret;
+}
+
+async function inviteOperator(on: On, name: string) {
+  const invited = await on.operators.invite(name);
+  await recordInvitation(on, invited.operator);
+  return invited;
+}
+
+async function inviteFirstOperator(on: On, name: string) {
+  const invited = await on.operators.inviteFirst(name);
+  if (invited !== null) await recordInvitation(on, invited.operator);
+  return invited;
+}
+
+function recordInvitation(on: On, { operatorId }: { operatorId: string }): Promise<void> {
+  const object = { projectId: null, objectId: operatorId, ...noFields };
+  return on.record({ action: 'operator_invited', ...object });
+}
+
+async function removeOperator(on: On, name: string): Promise<boolean> {
+  const operatorId = await on.operators.remove(name);
+  if (operatorId === null) return false;
+  const object = { projectId: null, objectId: operatorId, ...noFields };
+  await on.record({ action: 'operator_removed', ...object });
+  return true;
+}
+
+async function setDraining(on: On, hostId: string, draining: boolean): Promise<boolean> {
+  if (!(await on.hosts.setDraining(hostId, draining))) return false;
+  const action = draining ? 'host_drained' : 'host_undrained';
+  await on.record({ action, projectId: null, objectId: hostId, ...noFields });
+  return true;
+}
+
+const noFields = { fieldsBefore: [], fieldsAfter: [] };

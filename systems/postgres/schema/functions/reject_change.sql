@@ -1,0 +1,8 @@
+-- The trigger of tables whose rows are only added. It also stops the owner of the table, unless the
+-- owner removes the trigger first.
+create or replace function reject_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'rows of % are only added', tg_table_name
+    using errcode = 'insufficient_privilege';
+end
+$$;

@@ -1,0 +1,117 @@
+// What the command line and settings change, in the audit log.
+
+import { hostname, userInfo } from 'node:os';
+import { expect, test } from 'vitest';
+import { logFirstSignInLink } from '../../../api/operators/sign-in/first-sign-in.ts';
+import { createLogger } from '../../../config/logger.ts';
+import { createAuditLog } from '../../../systems/postgres/accounts/audit-log.ts';
+import type { KeyRecord } from '../../../systems/postgres/accounts/key-row.ts';
+import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { cliWith } from '../../support/run-cli.ts';
+import { useCliFixture } from './cli-fixture.ts';
+
+const { fixture, flowrun } = useCliFixture();
+
+const here = `${userInfo().username}@${hostname()}`;
+
+/** Oldest first. */
+async function entries(after = 0) {
+  const log = createAuditLog(fixture.database.pool, fixture.sealer);
+  return (await log.page({ limit: 200 })).entries.toReversed().slice(after);
+}
+
+test('each change by the command line has one entry', async () => {
+  const before = (await entries()).length;
+  const changes = [
+    ['project', 'create', 'depot', '--name', 'canary', '--max-concurrent-runs', '3'],
+    ['project', 'set', 'depot', '--max-concurrent-runs', '4'],
+    ['project', 'webhook-secret', 'depot', '--next'],
+    ['project', 'webhook-secret', 'depot', '--next'],
+    ['project', 'webhook-secret', 'depot', '--rotate'],
+    ['project', 'webhook-secret', 'depot', '--rotate', '--now'],
+    ['operator', 'add', 'ana'],
+    ['token', 'create', '--operator', 'ana', '--name', 'ci'],
+    ['operator', 'remove', 'ana'],
+    ['project', 'create', 'depot'],
+    ['operator', 'remove', 'ana'],
+  ];
+  for (const change of changes) await flowrun(...change);
+  const { keyId } = await flowrun.json<KeyRecord>(
+    'key',
+    'create',
+    '--project',
+    'depot',
+    '--name',
+    'k',
+  );
+  await flowrun('key', 'revoke', keyId);
+  await flowrun('key', 'revoke', keyId);
+  const flow = ['--name', 'f', '--prompt', 'canary'];
+  const { flowId } = await flowrun.json<{ flowId: string }>(
+    ...['flow', 'create', '--project', 'depot', ...flow],
+  );
+  await flowrun('flow', 'update', flowId, '--prompt', 'another canary');
+  await createHostStore(fixture.database.pool).renew({ hostId: 'h1', name: 'h1', capacity: 1 });
+  await flowrun('host', 'drain', 'h1');
+  await flowrun('host', 'undrain', 'h1');
+
+  const found = await entries(before);
+  expect(found.map(({ action }) => action)).toEqual([
+    'project_created',
+    'settings_changed',
+    'webhook_secret_prepared',
+    'webhook_secret_rotated',
+    'webhook_secret_replaced',
+    'operator_invited',
+    'token_created',
+    'operator_removed',
+    'key_created',
+    'key_revoked',
+    'flow_created',
+    'flow_changed',
+    'host_drained',
+    'host_undrained',
+  ]);
+  const byCommand = { source: 'command_line', operatorId: null, operator: null, address: here };
+  for (const entry of found)
+    expect(entry).toMatchObject({ ...byCommand, tokenId: null, requestId: null });
+  expect(found[0]).toMatchObject({
+    projectId: 'depot',
+    fieldsBefore: [],
+    fieldsAfter: ['maxConcurrentRuns', 'name', 'projectId'],
+  });
+  expect(found.at(-3)).toMatchObject({ objectId: flowId, fieldsAfter: ['prompt'] });
+  expect(JSON.stringify(found)).not.toContain('canary');
+});
+
+test('what settings create at the first start has one entry each', async () => {
+  const before = (await entries()).length;
+  const env = {
+    INIT_PROJECT: 'office',
+    INIT_FLOW: JSON.stringify({ name: 'writer', prompt: 'Go', network: { policy: 'none' } }),
+    INIT_API_KEY: `frs_${'Audit'.repeat(8)}abc`,
+  };
+  for (let start = 0; start < 2; start += 1)
+    expect(await cliWith({ ...fixture.env, ...env })('migrate')).toMatchObject({ code: 0 });
+  const found = await entries(before);
+  const actions = ['project_created', 'flow_created', 'key_created'];
+  expect(found).toMatchObject(
+    actions.map((action) => ({ action, source: 'settings', projectId: 'office', address: here })),
+  );
+  expect(JSON.stringify(found)).not.toContain('Audit');
+});
+
+test('the first operator has one entry over all starts', async () => {
+  await fixture.database.pool.query('delete from operators');
+  const before = (await entries()).length;
+  const logger = createLogger({ level: 'warn', name: 'api' }, { write: () => undefined });
+  const audit = createAuditLog(fixture.database.pool, fixture.sealer);
+  const start = () =>
+    logFirstSignInLink(
+      { audit, publicUrl: 'http://a', firstOperator: 'eva', logger },
+      new AbortController().signal,
+    );
+  await Promise.all(Array.from({ length: 10 }, start));
+  const expected = { action: 'operator_invited', source: 'settings', operator: null };
+  expect(await entries(before)).toMatchObject([expected]);
+});
