@@ -19,6 +19,7 @@ import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { InteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
+import type { SpendStore } from '../systems/postgres/runs/spend-store.ts';
 import type { WebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import type { MessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SessionStore } from '../systems/postgres/sessions/session-store.ts';
@@ -65,6 +66,7 @@ export interface ApiDeps {
   keys: Pick<KeyStore, 'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page'>;
   runTokens: RunTokenStore;
   keyUsage: KeyUsageStore;
+  spend: SpendStore;
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'markRedeliveryStarted'>;
   endpoints: EndpointStore;

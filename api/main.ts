@@ -31,6 +31,7 @@ import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
+import { createSpendStore } from '../systems/postgres/runs/spend-store.ts';
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { findEarlierData } from '../systems/postgres/schema/earlier-data.ts';
 import { requireCompleteSchema } from '../systems/postgres/schema/schema-state.ts';
@@ -221,6 +222,7 @@ function storesOn(pool: Pool) {
     keys: createKeyStore(pool),
     runTokens: createRunTokenStore(pool),
     keyUsage: createKeyUsageStore(pool),
+    spend: createSpendStore(pool),
     configs: createRunConfigStore(pool, sealer),
     webhooks: createWebhookStore(pool, sealer),
     endpoints: createEndpointStore(pool),

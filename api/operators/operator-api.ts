@@ -13,6 +13,7 @@ import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { spend } from './spend/spend.ts';
 import { tokens } from './tokens.ts';
 import { usage } from './usage.ts';
 import { webhookSecret } from './webhook-secret.ts';
@@ -33,6 +34,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   keys(app, deps);
   flows(app, deps);
   usage(app, deps);
+  spend(app, deps);
   runs(app, deps);
   runNow(app, deps, startRun);
   redeliver(app, deps);

@@ -3,7 +3,7 @@ import { limits } from '../../core/limits.ts';
 import { recordOf } from './record-of.ts';
 import { maxCharacters } from './text.ts';
 
-const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const labelKey = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const labelValue = z.string().check(maxCharacters(limits.label.valueMaxChars));
 
 export const labels = recordOf({

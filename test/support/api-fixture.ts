@@ -34,6 +34,7 @@ import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { createInteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
+import { createSpendStore } from '../../systems/postgres/runs/spend-store.ts';
 import { createWebhookStore } from '../../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../../systems/postgres/sessions/message-store.ts';
 import { createSessionStore } from '../../systems/postgres/sessions/session-store.ts';
@@ -205,6 +206,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     keys: createKeyStore(pool),
     runTokens: createRunTokenStore(pool),
     keyUsage: createKeyUsageStore(pool),
+    spend: createSpendStore(pool),
     webhooks: createWebhookStore(pool, testSealer),
     endpoints: createEndpointStore(pool),
     events: createEventStore(pool, testSealer),

@@ -40,7 +40,7 @@ export function createRetentionStore(pool: Pool) {
     /** The events for endpoints, with their attempts. */
     webhookEvents: (retentionMs: number) => purgeEvents(pool, retentionMs),
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
-    /** What the calls of a turn and of a day used together. */
+    /** What the calls of a turn, of a day and of a label used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
     /**
      * Packs the logs of some runs that ended this long ago, until the time is over. Returns how
@@ -102,8 +102,10 @@ async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
       select ctid from ${table} where day < ((${before('$1')}) at time zone 'UTC')::date order by day limit $2
     )) returning 1`;
   const { rows } = await db.query<{ deleted: number }>(
-    `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')})
-     select (select count(*) from turns) + (select count(*) from days) as deleted`,
+    `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')}),
+       labels as (${overdue('daily_label_spending')})
+     select (select count(*) from turns) + (select count(*) from days)
+       + (select count(*) from labels) as deleted`,
     [retentionMs, limits.retention.batchRows],
   );
   return rows[0]?.deleted ?? 0;

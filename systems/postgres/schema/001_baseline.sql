@@ -578,8 +578,27 @@ create table daily_spending (
   cache_read_tokens bigint not null,
   cache_write_tokens bigint not null,
   cost_nanos bigint not null,
-  unique nulls not distinct (day, project_id, flow_id, key_id, model)
+  unique nulls not distinct (project_id, day, flow_id, key_id, model)
 );
+create index daily_spending_by_day on daily_spending (day);
+
+-- The same per label at admission. A call is in the row of each label of its run.
+create table daily_label_spending (
+  project_id text not null,
+  label text collate "C" not null,
+  day date not null,
+  -- JSON text, as in the run's labels
+  value text collate "C" not null,
+  calls bigint not null,
+  unpriced_calls bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  cost_nanos bigint not null,
+  primary key (project_id, label, day, value)
+);
+create index daily_label_spending_by_day on daily_label_spending (day);
 
 create table webhook_attempts (
   run_id uuid not null references runs,

@@ -167,6 +167,20 @@ CREATE TABLE public.blobs (
     CONSTRAINT blobs_sha256_check CHECK ((length(sha256) = 32))
 );
 
+CREATE TABLE public.daily_label_spending (
+    project_id text NOT NULL,
+    label text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    value text NOT NULL COLLATE pg_catalog."C",
+    calls bigint NOT NULL,
+    unpriced_calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cache_read_tokens bigint NOT NULL,
+    cache_write_tokens bigint NOT NULL,
+    cost_nanos bigint NOT NULL
+);
+
 CREATE TABLE public.daily_spending (
     day date NOT NULL,
     project_id text NOT NULL,
@@ -648,8 +662,11 @@ ALTER TABLE ONLY public.blob_chunks
 ALTER TABLE ONLY public.blobs
     ADD CONSTRAINT blobs_pkey PRIMARY KEY (sha256);
 
+ALTER TABLE ONLY public.daily_label_spending
+    ADD CONSTRAINT daily_label_spending_pkey PRIMARY KEY (project_id, label, day, value);
+
 ALTER TABLE ONLY public.daily_spending
-    ADD CONSTRAINT daily_spending_day_project_id_flow_id_key_id_model_key UNIQUE NULLS NOT DISTINCT (day, project_id, flow_id, key_id, model);
+    ADD CONSTRAINT daily_spending_project_id_day_flow_id_key_id_model_key UNIQUE NULLS NOT DISTINCT (project_id, day, flow_id, key_id, model);
 
 ALTER TABLE ONLY public.database_identity
     ADD CONSTRAINT database_identity_pkey PRIMARY KEY (is_only);
@@ -809,6 +826,10 @@ CREATE INDEX api_keys_by_project ON public.api_keys USING btree (project_id, cre
 CREATE INDEX audit_log_by_time ON public.audit_log USING btree (at, id);
 
 CREATE INDEX audit_log_of_project ON public.audit_log USING btree (project_id, at, id);
+
+CREATE INDEX daily_label_spending_by_day ON public.daily_label_spending USING btree (day);
+
+CREATE INDEX daily_spending_by_day ON public.daily_spending USING btree (day);
 
 CREATE UNIQUE INDEX flow_files_newest ON public.flow_files USING btree (flow_id, path) WHERE (valid_to IS NULL);
 

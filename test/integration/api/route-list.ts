@@ -76,6 +76,7 @@ const forOperatorTokens = [
   'GET /api/projects/:projectId/runs',
   'GET /api/projects/:projectId/runs/:runId',
   'GET /api/projects/:projectId/settings',
+  'GET /api/projects/:projectId/spend',
   'GET /api/projects/:projectId/usage',
   'GET /api/projects/:projectId/webhook-secret',
   'PATCH /api/projects/:projectId/endpoints/:endpointId',

@@ -191,6 +191,9 @@ async function insertLedger({ scenario, atMs }: Dataset, { insert }: Inserter): 
                  values (${today}, $1, $2, $3, 1, 0, 1, 1, 0, 0, 0)`;
   const values = [projectId, flow.flowId, randomUUID()];
   await insert({ table: 'daily_spending', untilMs }, ofDay, values);
+  const ofLabel = `(day, project_id, label, value, ${sums})
+                   values (${today}, $1, 'team', $2, 1, 0, 1, 1, 0, 0, 0)`;
+  await insert({ table: 'daily_label_spending', untilMs }, ofLabel, [projectId, randomUUID()]);
 }
 
 async function insertOthers({ pool, scenario, atMs }: Dataset, { insert }: Inserter) {

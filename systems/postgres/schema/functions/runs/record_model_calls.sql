@@ -1,5 +1,5 @@
--- Adds model calls to the ledger, and to the totals of their run, turns and days. Skips calls that
--- the ledger already has, so repeating it changes nothing. Locks the run first,
+-- Adds model calls to the ledger, and to the totals of their run, turns, days and labels. Skips
+-- calls that the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
 -- Returns the run's totals; no row if the run was deleted.
 create or replace function record_model_calls(p_run_id uuid, p_calls jsonb)
@@ -59,7 +59,7 @@ begin
       sum(a.cache_read_tokens), sum(a.cache_write_5m_tokens + a.cache_write_1h_tokens),
       coalesce(sum(a.cost_nanos), 0)
     from added a group by 1, 5 order by 1, 5
-    on conflict (day, project_id, flow_id, key_id, model) do update set
+    on conflict (project_id, day, flow_id, key_id, model) do update set
       calls = d.calls + excluded.calls,
       unpriced_calls = d.unpriced_calls + excluded.unpriced_calls,
       input_tokens = least(d.input_tokens + excluded.input_tokens, most),
@@ -67,6 +67,27 @@ begin
       cache_read_tokens = least(d.cache_read_tokens + excluded.cache_read_tokens, most),
       cache_write_tokens = least(d.cache_write_tokens + excluded.cache_write_tokens, most),
       cost_nanos = least(d.cost_nanos + excluded.cost_nanos, most)
+  ),
+  by_label as (
+    insert into daily_label_spending as l (
+      project_id, label, day, value, calls, unpriced_calls, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens, cost_nanos
+    )
+    select
+      run.project_id, split_part(p.pair, '"', 2), (a.ended_at at time zone 'UTC')::date,
+      substr(p.pair, strpos(p.pair, '":') + 2), count(*), count(*) - count(a.cost_nanos),
+      sum(a.input_tokens), sum(a.output_tokens), sum(a.cache_read_tokens),
+      sum(a.cache_write_5m_tokens + a.cache_write_1h_tokens), coalesce(sum(a.cost_nanos), 0)
+    from added a, unnest(label_pairs(coalesce(run.admitted_labels, run.labels))) p(pair)
+    group by 2, 3, 4 order by 2, 3, 4
+    on conflict (project_id, label, day, value) do update set
+      calls = l.calls + excluded.calls,
+      unpriced_calls = l.unpriced_calls + excluded.unpriced_calls,
+      input_tokens = least(l.input_tokens + excluded.input_tokens, most),
+      output_tokens = least(l.output_tokens + excluded.output_tokens, most),
+      cache_read_tokens = least(l.cache_read_tokens + excluded.cache_read_tokens, most),
+      cache_write_tokens = least(l.cache_write_tokens + excluded.cache_write_tokens, most),
+      cost_nanos = least(l.cost_nanos + excluded.cost_nanos, most)
   )
   update runs r set
     input_tokens = least(r.input_tokens + s.input, most),

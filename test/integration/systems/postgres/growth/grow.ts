@@ -137,6 +137,14 @@ const spending = `
     )
     select gen_random_uuid(), current_date - 14 + n / 300, gen_random_uuid(), 1, 0, 1, 1, 0, 0, 0
     from generate_series(1, 4000) n
+  ),
+  labels as (
+    insert into daily_label_spending (
+      day, project_id, label, value, calls, unpriced_calls, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens, cost_nanos
+    )
+    select current_date - 14 + n / 300, $1, 'ticket', '"' || n || '"', 1, 0, 1, 1, 0, 0, 0
+    from generate_series(1, 4000) n
   )
   insert into daily_spending (
     day, project_id, flow_id, model, calls, unpriced_calls, input_tokens, output_tokens,
