@@ -10,7 +10,11 @@ import type { SlotAssigner } from './assign-slots.ts';
 import { createBodyMemory } from './body-memory.ts';
 import { attemptDelivery, type Execution, type WebhookDeps } from './deliver-webhook.ts';
 import { currentExecution } from './delivery-progress.ts';
-import { type ScheduleDeps, triggerScheduledRun } from './trigger-scheduled-run.ts';
+import {
+  missScheduledRun,
+  type ScheduleDeps,
+  triggerScheduledRun,
+} from './trigger-scheduled-run.ts';
 
 export interface RunDeps extends WebhookDeps, ScheduleDeps {
   runs: Pick<RunStore, 'recordCause' | 'endRun' | 'find' | 'markWorkflowStarted'>;
@@ -66,8 +70,7 @@ export function createRunActivities(
 
     ...eventActivities(deps, attempt),
 
-    /** A second call finds the run admitted and starts it if it has not started. */
-    triggerScheduledRun: (tick) => triggerScheduledRun(deps, tick),
+    ...scheduleActivities(deps),
 
     /** A second call changes nothing, and neither does a call after the delivery. */
     async dropWebhook({ runId }) {
@@ -109,5 +112,17 @@ function eventActivities(
 
     /** A second call changes nothing, and neither does a call after the delivery. */
     dropEvent: ({ eventId }) => events.drop(eventId),
+  };
+}
+
+function scheduleActivities(
+  deps: ScheduleDeps,
+): Pick<RunActivities, 'triggerScheduledRun' | 'missScheduledRun'> {
+  return {
+    /** A second call finds the run admitted and starts it if it has not started. */
+    triggerScheduledRun: (start) => triggerScheduledRun(deps, start),
+
+    /** A second call changes nothing. */
+    missScheduledRun: (start) => missScheduledRun(deps, start),
   };
 }

@@ -17,6 +17,7 @@ import type { FileStore } from '../systems/postgres/files/file-store.ts';
 import type { FlowFileStore } from '../systems/postgres/files/flow-file-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
+import type { ScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import type { InteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { SpendStore } from '../systems/postgres/runs/spend-store.ts';
@@ -29,6 +30,7 @@ import type { Notifications } from '../systems/redis/notifications.ts';
 import type { Presence } from '../systems/redis/presence.ts';
 import type { RateLimiter } from '../systems/redis/rate-limit.ts';
 import type { StreamSlots } from '../systems/redis/stream-slots.ts';
+import type { Temporal } from '../systems/temporal/client.ts';
 import type { RunStarter } from '../systems/temporal/start-run.ts';
 import type { HostRpc } from './files/host-rpc.ts';
 import type { CorsOrigins } from './http/cors.ts';
@@ -75,6 +77,9 @@ export interface ApiDeps {
   operators: Pick<OperatorStore, 'findBySession'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;
   audit: AuditLog;
+  schedules: Pick<ScheduleStore, 'listStarts'>;
+  /** Null if Temporal does not have the schedule. */
+  readScheduleTimes: Temporal['readScheduleTimes'];
   flows: Pick<FlowStore, 'find' | 'listByProject'>;
   admission: Pick<
     AdmissionStore,

@@ -28,6 +28,7 @@ import { createFleetStore } from '../systems/postgres/hosts/fleet-store.ts';
 import { createHostRpcStore } from '../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
+import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
@@ -150,6 +151,7 @@ function open() {
     hostRpc: createHostRpc({ store: hostRpcStore, notifications, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     streamSlots: createStreamSlots(redis, { instance }),
+    readScheduleTimes: temporal.readScheduleTimes,
     startRun: temporal.startRun,
     startWebhook: temporal.startWebhook,
     stopRun: temporal.stopRun,
@@ -232,6 +234,7 @@ function storesOn(pool: Pool) {
     audit: createAuditLog(pool, sealer),
     projects: createProjectStore(pool, sealer),
     flows: createFlowStore(pool, sealer),
+    schedules: createScheduleStore(pool),
     admission: createAdmission(pool, sealer, staleMs),
     runs: createRunStore(pool, sealer),
     sessions: createSessionStore(pool, sealer),

@@ -72,6 +72,7 @@ function stepDeps(pool: Pool, { encryptionKey, times }: DoctorConfig) {
     events: createEventStore(pool, sealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    onStartsMissed: () => undefined,
     temporalIdentity: createTemporalIdentityStore(pool),
     retention: createRetentionStore(pool),
     // Readers also poll Postgres, and Redis expires entries automatically.

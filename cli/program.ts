@@ -9,6 +9,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
+import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
 import type { CliDeps } from './deps.ts';
 
@@ -18,6 +19,7 @@ export function createProgram(deps: CliDeps): Command {
     .addHelpText('after', environmentHelp)
     .addCommand(projectCommand(deps))
     .addCommand(flowCommand(deps))
+    .addCommand(scheduleCommand(deps))
     .addCommand(keyCommand(deps))
     .addCommand(operatorCommand(deps))
     .addCommand(tokenCommand(deps))

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { ActivityDeps } from '../activities/index.ts';
 import { dayOf } from '../core/agent/usage.ts';
+import type { MissedStartReason, MissedStarts } from '../core/flows/missed-starts.ts';
 import type { LedgerEntry } from '../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList, plainModelName } from '../core/metering/model-prices.ts';
 import type { ModelErrorType } from '../core/model/model-error-type.ts';
@@ -67,6 +68,19 @@ export function activityObserver({ metrics }: Telemetry): ActivityObserver {
   };
 }
 
+/** Reports starts that schedules had set and that have no runs. */
+export function missedStartsObserver({ metrics, logger }: Telemetry): {
+  onStartsMissed: (missed: MissedStarts) => void;
+} {
+  return {
+    onStartsMissed({ scheduledAt, ...missed }) {
+      metrics.scheduledStartsMissed(missed.reason, missed.count);
+      const at = scheduledAt === undefined ? {} : { scheduledAt: scheduledAt.toISOString() };
+      logger.warn({ ...missed, ...at }, 'schedule_missed');
+    },
+  };
+}
+
 function attemptOutcome(sent: WebhookOutcome): 'delivered' | 'rejected' | 'failed' | 'blocked' {
   if (sent.outcome !== 'answered') return sent.outcome;
   return sent.status >= 200 && sent.status < 300 ? 'delivered' : 'rejected';
@@ -82,6 +96,7 @@ interface WorkerMetrics {
   sandboxStartWait(waitedMs: number): void;
   controlRefused(reason: ControlRefusal): void;
   webhookAttempt(outcome: 'delivered' | 'rejected' | 'failed' | 'blocked', tookMs: number): void;
+  scheduledStartsMissed(reason: MissedStartReason, count: number): void;
   modelCall(call: LedgerEntry, modelLabel: string): void;
   modelCallRefused(reason: ModelErrorType): void;
 }
@@ -96,6 +111,7 @@ export const noopMetrics: WorkerMetrics = {
   sandboxStartWait: () => undefined,
   controlRefused: () => undefined,
   webhookAttempt: () => undefined,
+  scheduledStartsMissed: () => undefined,
   modelCall: () => undefined,
   modelCallRefused: () => undefined,
 };

@@ -15,7 +15,7 @@ import {
 import { createWebhookStore } from '../systems/postgres/runs/webhook-store.ts';
 import { createMessageStore } from '../systems/postgres/sessions/message-store.ts';
 import type { SupervisedHost, WorkerContext } from './build-supervisor.ts';
-import { activityObserver } from './instrumentation.ts';
+import { activityObserver, missedStartsObserver, type Telemetry } from './instrumentation.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { createWaitingRepairer } from './reconciler/runs/repair-waiting.ts';
 import { reconcilerThresholds } from './reconciler/thresholds.ts';
@@ -35,10 +35,10 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
   });
   const temporalIdentity = createTemporalIdentityStore(pool);
   const temporal = createTemporal(temporalOptions(worker, temporalIdentity));
-  const deliveries = deliveryStores(pool, sealer);
+  const shared = { ...deliveryStores(pool, sealer), ...scheduleDeps(pool, telemetry) };
   const { slots, ...activities } = createActivities({
     ...common,
-    ...deliveries,
+    ...shared,
     admission: createAdmission(pool, sealer, host.staleMs),
     flows: createFlowStore(pool, sealer),
     temporal,
@@ -58,12 +58,11 @@ export async function loadTasks(worker: WorkerContext, { common, diskNotice }: S
   return {
     reconciler: createReconciler({
       ...common,
-      ...deliveries,
+      ...shared,
       messages: createMessageStore(pool, host.staleMs),
       temporal,
       jobs,
       reconcile: createReconcileStore(pool),
-      schedules: createScheduleStore(pool),
       temporalIdentity,
       retention: createRetentionStore(pool),
       listSandboxes: () => sandboxes.list(),
@@ -98,6 +97,11 @@ const loadModules = () =>
     import('./temporal/workers.ts'),
     import('./temporal/workflow-bundle.ts'),
   ]);
+
+const scheduleDeps = (pool: Pool, telemetry: Telemetry) => ({
+  schedules: createScheduleStore(pool),
+  ...missedStartsObserver(telemetry),
+});
 
 const temporalOptions = (
   { config, stopWithError }: WorkerContext,

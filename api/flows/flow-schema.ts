@@ -27,6 +27,9 @@ export const flowRecord = z
     }),
     timeoutSeconds: z.int().nullable(),
     schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
+    schedulePausedAt: timestamp.nullable().meta({
+      description: 'Since when the schedule starts no runs. Null: it is not paused.',
+    }),
     limits: z.object({ maxTurns: z.int().nullable(), maxBudgetUsd: z.number().nullable() }),
     storage: z.object({ usedBytes: z.int(), limitBytes: z.int() }),
     version: z.int(),

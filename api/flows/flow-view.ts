@@ -21,6 +21,7 @@ export function flowView(flow: Flow): FlowRecord {
     network: flow.network,
     timeoutSeconds: flow.timeoutSeconds,
     schedule: flow.schedule,
+    schedulePausedAt: flow.schedulePausedAt?.toISOString() ?? null,
     limits: flow.limits,
     storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flow.storageBytes },
     version: flow.version,

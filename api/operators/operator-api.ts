@@ -11,6 +11,7 @@ import { projects } from './projects.ts';
 import { redeliver } from './redeliver.ts';
 import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
+import { schedules } from './schedules/schedules.ts';
 import { settings } from './settings.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { spend } from './spend/spend.ts';
@@ -33,6 +34,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   webhookSecret(app, deps);
   keys(app, deps);
   flows(app, deps);
+  schedules(app, deps);
   usage(app, deps);
   spend(app, deps);
   runs(app, deps);

@@ -24,6 +24,8 @@ export interface Flow {
   timeoutSeconds: number | null;
   /** Starts runs with the flow's prompt; null: none. */
   schedule: Schedule | null;
+  /** Since when the schedule starts no runs; null: it is not paused. */
+  schedulePausedAt: Date | null;
   /** Defaults for its runs; null: no limit. */
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
   storage: { usedBytes: number };

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type MissedStartReason, missedStartReasons } from '../../core/flows/missed-starts.ts';
 import { endCauses } from '../../core/runs/end-cause.ts';
 import { createLabeledCounter } from './labeled-counter.ts';
 import { createModelMetrics } from './model-metrics.ts';
@@ -21,6 +22,7 @@ export function createWorkerMetrics() {
     ...createFrameMetrics(registry),
     ...createSandboxMetrics(registry),
     ...createWebhookMetrics(registry),
+    ...createScheduleMetrics(registry),
     ...createModelMetrics(registry),
     ...createLogMetrics(registry),
     watch({ pools, ...slots }: { pools: readonly CountedPool[] } & HostSlots): void {
@@ -172,6 +174,19 @@ function exportSlots(
     };
     registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
   }
+}
+
+function createScheduleMetrics(registry: Registry) {
+  const missed = createLabeledCounter(registry, {
+    name: 'flowrun_scheduled_starts_missed_total',
+    help: 'Starts that schedules had set and that have no runs. late: they could not be started in time. Other reasons: the code of the rejection.',
+    label: 'reason',
+    values: missedStartReasons,
+  });
+  return {
+    scheduledStartsMissed: (reason: MissedStartReason, count: number): void =>
+      missed.inc({ reason }, count),
+  };
 }
 
 const attemptOutcomes = ['delivered', 'rejected', 'failed', 'blocked'] as const;

@@ -1,5 +1,4 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import type { Schedule } from '../../core/flows/schedule.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
 import type { DeliverEventInput, DeliverWebhookInput } from '../../workflows/shared/activities.ts';
@@ -11,7 +10,13 @@ import { hasFinished } from './has-finished.ts';
 import { readIdentity } from './identity.ts';
 import { createIdentityGuard, type IdentityGuard, type StoredIdentity } from './identity-guard.ts';
 import { openWorkflows } from './open-workflows.ts';
-import { ensureSchedule, removeSchedule } from './schedules.ts';
+import {
+  ensureSchedule,
+  readScheduleTimes,
+  removeSchedule,
+  type ScheduleTimes,
+  type WantedSchedule,
+} from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { startEvent } from './start-event.ts';
 import { createRunStarter, type RunStarter } from './start-run.ts';
@@ -57,7 +62,10 @@ export interface Temporal extends RunStarter {
   closedWorkflows(since: Date, after: Uint8Array | null): Promise<ClosedWorkflowsPage>;
   /** One page of the open workflows and those started since then. */
   workflowsSince(since: Date, after: Uint8Array | null): Promise<WorkflowsSincePage>;
-  ensureSchedule(flowId: string, schedule: Schedule): Promise<void>;
+  /** Returns how many starts Temporal has skipped. */
+  ensureSchedule(flowId: string, schedule: WantedSchedule): Promise<number>;
+  /** Null if Temporal does not have the schedule. */
+  readScheduleTimes(flowId: string): Promise<ScheduleTimes | null>;
   removeSchedule(flowId: string): Promise<void>;
   /** Registers missing search attributes and returns them. */
   ensureSearchAttributes(): Promise<SearchAttributeName[]>;
@@ -98,6 +106,8 @@ export function createTemporal(options: TemporalOptions): Temporal {
     startWebhook: (webhook) => withDeadline(() => startWebhook({ client, instance }, webhook)),
     ensureSchedule: (flowId, schedule) =>
       withDeadline(() => ensureSchedule({ client, instance }, flowId, schedule)),
+    readScheduleTimes: (flowId) =>
+      withDeadline(() => readScheduleTimes({ client, instance }, flowId)),
     removeSchedule: (flowId) => withDeadline(() => removeSchedule({ client, instance }, flowId)),
     ensureSearchAttributes: () =>
       withDeadline(() => ensureSearchAttributes({ operator, namespace })),

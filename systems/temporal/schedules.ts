@@ -1,10 +1,12 @@
 import {
   type Client,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptionsAction,
 } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
+import { scheduleLimits } from '../../core/flows/schedule-limits.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import type { ScheduledTriggerInput } from '../../workflows/shared/inputs.ts';
 
@@ -15,23 +17,72 @@ interface Scheduler {
 
 const scheduleId = (flowId: string): string => `flow/${flowId}`;
 
-/** Creates or replaces the flow's schedule. Safe to repeat. */
+export interface WantedSchedule extends Schedule {
+  isPaused: boolean;
+}
+
+/** What Temporal knows of a schedule. */
+export interface ScheduleTimes {
+  /** The next starts, also while the schedule is paused. */
+  next: Date[];
+  /** Starts that Temporal has made and whose runs are not decided yet. */
+  waiting: Date[];
+  /** How many starts Temporal has skipped. */
+  skippedStarts: number;
+}
+
+/**
+ * Creates or replaces the flow's schedule. Safe to repeat. Returns how many starts Temporal has
+ * skipped.
+ */
 export async function ensureSchedule(
   scheduler: Scheduler,
   flowId: string,
-  { cron, timezone }: Schedule,
-): Promise<void> {
+  { cron, timezone, isPaused }: WantedSchedule,
+): Promise<number> {
   const { schedule: schedules } = scheduler.client;
   const spec = { cronExpressions: [cron], timezone };
   const action = actionOf(scheduler, flowId);
+  const state = { paused: isPaused };
   try {
-    await schedules.create({ scheduleId: scheduleId(flowId), spec, action, policies });
+    await schedules.create({ scheduleId: scheduleId(flowId), spec, action, policies, state });
+    return 0;
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await schedules
-      .getHandle(scheduleId(flowId))
-      .update((before) => ({ ...before, spec, action, policies }));
   }
+  let skippedStarts = 0;
+  await schedules.getHandle(scheduleId(flowId)).update((before) => {
+    skippedStarts = skippedBy(before);
+    return { ...before, spec, action, policies, state: { ...before.state, ...state } };
+  });
+  return skippedStarts;
+}
+
+/** Null if Temporal does not have the schedule. */
+export async function readScheduleTimes(
+  { client }: Scheduler,
+  flowId: string,
+): Promise<ScheduleTimes | null> {
+  try {
+    const schedule = await client.schedule.getHandle(scheduleId(flowId)).describe();
+    const { nextActionTimes: next, recentActions, runningActions } = schedule.info;
+    const running = new Set(runningActions.map(({ workflow }) => workflow.workflowId));
+    const waiting = recentActions
+      .filter(({ action }) => running.has(action.workflow.workflowId))
+      .map(({ scheduledAt }) => fullSecond(scheduledAt));
+    return { next, waiting, skippedStarts: skippedBy(schedule) };
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** As in the attribute of the workflow, which a trigger by hand sets to a full second too. */
+const fullSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / 1_000) * 1_000);
+
+/** Those that were late for longer than Temporal waits, and those during an earlier start. */
+function skippedBy({ info }: ScheduleDescription): number {
+  return info.numActionsMissedCatchupWindow + info.numActionsSkippedOverlap;
 }
 
 /** Safe to repeat. */
@@ -43,10 +94,8 @@ export async function removeSchedule({ client }: Scheduler, flowId: string): Pro
   }
 }
 
-/**
- * A tick is skipped while the previous one is retried. Missed ticks are caught up for 10 minutes.
- */
-const policies = { overlap: 'SKIP', catchupWindow: '10 minutes' } as const;
+/** A start is skipped while the previous one is retried. */
+const policies = { overlap: 'SKIP', catchupWindow: scheduleLimits.catchUpMs } as const;
 
 function actionOf({ instance }: Scheduler, flowId: string) {
   const input: ScheduledTriggerInput = { flowId, instance };

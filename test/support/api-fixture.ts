@@ -32,6 +32,7 @@ import { createFlowFileStore } from '../../systems/postgres/files/flow-file-stor
 import { createHostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.ts';
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
+import { createScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
 import { createInteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createSpendStore } from '../../systems/postgres/runs/spend-store.ts';
@@ -137,6 +138,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
         return 'signalled';
       },
       signalSleep: async () => 'signalled',
+      readScheduleTimes: async () => null,
       startRun: async (run: Run) => {
         asked.started.push(run.workflowId);
         return 'started';
@@ -214,6 +216,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     operatorTokens: createOperatorTokenStore(pool),
     audit: createAuditLog(pool, testSealer),
     flows: createFlowStore(pool, testSealer),
+    schedules: createScheduleStore(pool),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),
     configs: createRunConfigStore(pool, testSealer),

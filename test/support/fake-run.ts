@@ -55,6 +55,7 @@ export function fakeRun(overrides: Partial<Activities> = {}): FakeRun {
     deliverEvent: async () => ({ status: 204 }),
     dropEvent: async () => {},
     triggerScheduledRun: async () => ({ outcome: 'admitted' }),
+    missScheduledRun: async () => {},
     cancelWorkflow: async () => {}, // the fixture requests it
     removeSandbox: async () => {},
   };

@@ -191,6 +191,7 @@ const names = [
   'runTurn',
   'interruptTurn',
   'triggerScheduledRun',
+  'missScheduledRun',
   'cancelWorkflow',
   'startSandbox',
   'followRun',

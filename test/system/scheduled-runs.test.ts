@@ -3,6 +3,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { redisKeys } from '../../systems/redis/keys.ts';
+import { signInByFirstLink } from '../support/operator-client.ts';
 import { script } from '../support/prompts.ts';
 import { openRedis, type RedisFixture } from '../support/redis-fixture.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -56,4 +57,13 @@ it('starts its run once the disk has room again', { timeout: 400_000 }, async ()
   await expect.poll(runs, patiently).toHaveLength(1);
   const [run] = await runs();
   expect(await service.untilEnded(run?.id ?? '')).toMatchObject({ triggerType: 'schedule' });
+
+  const operator = await signInByFirstLink(service);
+  const path = `/api/projects/${service.projectId}/flows/${service.flowId}/schedule`;
+  const { data } = await operator('GET', path);
+  expect(data.nextStarts[0]).toMatch(/-01-01T04:00:00/);
+  expect(data.starts).toMatchObject([{ outcome: 'started', code: null, runId: run?.id }]);
+  await operator('POST', `${path}/pause`);
+  const isPaused = async () => (await schedule().describe()).state.paused;
+  await expect.poll(isPaused, patiently).toBe(true);
 });

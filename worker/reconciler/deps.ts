@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { MissedStarts } from '../../core/flows/missed-starts.ts';
 import type { RetentionTimes } from '../../core/runs/retention-times.ts';
 import type { EventStore } from '../../systems/postgres/endpoints/event-store.ts';
 import type { JobStore } from '../../systems/postgres/maintenance/job-store.ts';
@@ -24,7 +25,8 @@ export interface ReconcilerDeps {
   webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;
   events: Pick<EventStore, 'takeDue' | 'returnDue' | 'drop'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
-  schedules: ScheduleStore;
+  schedules: Pick<ScheduleStore, 'unsynced' | 'resyncAll' | 'markSynced'>;
+  onStartsMissed(missed: MissedStarts): void;
   retention: RetentionStore;
   temporalIdentity: Pick<TemporalIdentityStore, 'find' | 'recordMissing' | 'clearMissing'>;
   frameStream: Pick<FrameStream, 'notify' | 'expireEnded' | 'retryExpiries'>;

@@ -1,3 +1,4 @@
+import type { MissedStartReason } from '../../core/flows/missed-starts.ts';
 import type { EndCause, RunEnd } from '../../core/runs/end-cause.ts';
 import type { SessionSlotClaim } from '../../core/sessions/session-slot.ts';
 import type { InterruptPayload } from './signals.ts';
@@ -76,14 +77,16 @@ export interface DeliverEventInput {
   delivery: number;
 }
 
+/** One start that a schedule has set, with the ID of its run. */
+export interface StartInput {
+  flowId: string;
+  runId: string;
+  /** As ISO 8601. */
+  scheduledAt: string;
+}
+
 /** The result of a schedule's tick: a run, or why there is none. */
-export type ScheduledOutcome =
-  | 'admitted'
-  | 'unscheduled'
-  | 'RUNNER_OFFLINE'
-  | 'CONCURRENT_LIMIT'
-  | 'MONTHLY_QUOTA'
-  | 'STORAGE_QUOTA';
+export type ScheduledOutcome = 'admitted' | 'unscheduled' | MissedStartReason;
 
 /** Any worker runs these: a few SQL statements, or one request to a webhook receiver. */
 export interface RunActivities {
@@ -111,10 +114,9 @@ export interface RunActivities {
   /** Abandons the event after its last attempt. Has no effect if it was delivered. */
   dropEvent(input: { eventId: string }): Promise<void>;
   /** Admits a run of the flow under this id and starts it. A second call finds it admitted. */
-  triggerScheduledRun(input: {
-    flowId: string;
-    runId: string;
-  }): Promise<{ outcome: ScheduledOutcome }>;
+  triggerScheduledRun(input: StartInput): Promise<{ outcome: ScheduledOutcome }>;
+  /** Reports a start that could not be made in time. A second call changes nothing. */
+  missScheduledRun(input: StartInput): Promise<void>;
   /** Requests the cancellation of the run's workflow, which then closes as cancelled. */
   cancelWorkflow(input: { runId: string; workflowId: string }): Promise<void>;
 }

@@ -28,6 +28,7 @@ export function runActivities(
     dropEvent: proxyActivities<Activities>(options.dropEvent).dropEvent,
     triggerScheduledRun: proxyActivities<Activities>(options.triggerScheduledRun)
       .triggerScheduledRun,
+    missScheduledRun: proxyActivities<Activities>(options.missScheduledRun).missScheduledRun,
     cancelWorkflow: proxyActivities<Activities>(options.cancelWorkflow).cancelWorkflow,
   };
 }
@@ -113,6 +114,7 @@ function runActivityOptions(
       summary: 'start a scheduled run',
       scheduleToCloseTimeout: 10 * minute,
     },
+    missScheduledRun: { ...shortActivity, summary: 'report the missed start' },
     cancelWorkflow: {
       ...shortActivity,
       summary: 'close the workflow as cancelled',

@@ -23,6 +23,7 @@ export interface FlowRow {
   runner: string | null;
   schedule_cron: string | null;
   schedule_timezone: string | null;
+  schedule_paused_at: Date | null;
   storage_bytes: number;
   version: number;
   created_at: Date;
@@ -52,6 +53,7 @@ const columns: readonly (keyof FlowRow)[] = [
   'runner',
   'schedule_cron',
   'schedule_timezone',
+  'schedule_paused_at',
   'storage_bytes',
   'version',
   'created_at',
@@ -87,6 +89,7 @@ export function toFlow(row: FlowRow): Flow {
     storage: { usedBytes: row.storage_bytes },
     runner: row.runner,
     schedule: scheduleOf(row),
+    schedulePausedAt: row.schedule_paused_at,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

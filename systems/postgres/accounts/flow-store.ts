@@ -5,6 +5,7 @@ import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
+import { pauseSchedule } from './pause-schedule.ts';
 
 /** The fields that a client sets; a field that is left out has its default. */
 export type FlowFields = Pick<
@@ -57,6 +58,8 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
      * secrets are replaced as a whole. Null if there is no such flow.
      */
     change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
+    /** False if nothing changes, also without a schedule. */
+    pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(pool, { flowId, isPaused }),
     readSecrets: (flowId: string) => readFlowSecrets(pool, sealer, flowId),
   };
 }
@@ -69,6 +72,7 @@ export function createFlowChanges(db: Db, sealer: Sealer) {
     create: (flow: NewFlow) => insertFlow(db, sealer, flow),
     change: (flowId: string, decide: FlowDecision) =>
       changeLockedFlow(db, sealer, { flowId, decide }),
+    pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(db, { flowId, isPaused }),
   };
 }
 
@@ -149,6 +153,7 @@ function columnsOf(
     ['runner', flow.runner],
     ['schedule_cron', flow.schedule === null ? null : flow.schedule?.cron],
     ['schedule_timezone', flow.schedule === null ? null : flow.schedule?.timezone],
+    ['schedule_paused_at', flow.schedule === null ? null : undefined],
     ['mcp_server_names', secrets && Object.keys(secrets.mcpServers).sort()],
     ['env_names', secrets && Object.keys(secrets.env).sort()],
     ['secrets_sealed', secrets && sealer.seal(JSON.stringify(secrets), contextOf(flow.flowId))],

@@ -3,6 +3,7 @@
 
 import type { Schedule } from '../../../core/flows/schedule.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import { listStarts, recordStart, type ScheduledStart } from './scheduled-starts.ts';
 
 export interface UnsyncedSchedule {
   flowId: string;
@@ -10,6 +11,13 @@ export interface UnsyncedSchedule {
   version: number;
   /** Null to delete the schedule. */
   schedule: Schedule | null;
+  isPaused: boolean;
+}
+
+/** Starts that a schedule had set and that Temporal has skipped since the last sync. */
+interface SkippedStarts {
+  projectId: string;
+  count: number;
 }
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
@@ -20,8 +28,17 @@ export function createScheduleStore(pool: Pool) {
     unsynced: (after?: string) => unsynced(pool, after),
     /** Marks all schedules as not synced. */
     resyncAll: () => resyncAll(pool),
-    /** A flow that was changed since it was read remains unsynced. */
-    markSynced: (schedule: UnsyncedSchedule) => markSynced(pool, schedule),
+    /**
+     * A flow that was changed since it was read remains unsynced. `skippedStarts` is Temporal's
+     * count; the result has the newly skipped ones. Each is returned once.
+     */
+    markSynced: (schedule: UnsyncedSchedule, skippedStarts: number) =>
+      markSynced(pool, schedule, skippedStarts),
+    /** False if this start was recorded before. */
+    recordStart: (start: Omit<ScheduledStart, 'decidedAt'> & { flowId: string }) =>
+      recordStart(pool, start),
+    /** The latest starts, latest first. */
+    listStarts: (flowId: string) => listStarts(pool, flowId),
   };
 }
 
@@ -32,7 +49,8 @@ async function unsynced(db: Db, after: string | undefined): Promise<UnsyncedSche
     `select id as "flowId", version,
             case when schedule_cron is not null
               then json_build_object('cron', schedule_cron, 'timezone', schedule_timezone)
-            end as schedule
+            end as schedule,
+            schedule_paused_at is not null as "isPaused"
      from flows
      where (schedule_cron is not null or schedule_synced_version is not null)
        and schedule_synced_version is distinct from version
@@ -64,12 +82,26 @@ async function resyncAll(db: Db): Promise<void> {
 /** Versions of flows start at 1. */
 const markUnsynced = 'update flows set schedule_synced_version = 0';
 
-async function markSynced(db: Db, { flowId, version, schedule }: UnsyncedSchedule): Promise<void> {
-  await db.query(
-    `update flows
-     set schedule_synced_version =
-       case when $3::boolean or version <> $2 then $2::integer end
-     where id = $1`,
-    [flowId, version, schedule !== null],
+/** A schedule that was paused or resumed since it was read is synced again. */
+async function markSynced(
+  db: Db,
+  { flowId, version, schedule, isPaused }: UnsyncedSchedule,
+  skippedStarts: number,
+): Promise<SkippedStarts | null> {
+  const { rows } = await db.query<SkippedStarts>(
+    `update flows f
+     set schedule_synced_version = case
+           when (f.schedule_paused_at is not null) <> $4 then 0
+           when $3::boolean or f.version <> $2 then $2::integer
+         end,
+         schedule_skipped_starts = $5
+     from (
+       select id, schedule_skipped_starts as known from flows where id = $1 for no key update
+     ) before
+     where f.id = before.id
+     returning f.project_id as "projectId", ($5 - before.known)::integer as count`,
+    [flowId, version, schedule !== null, isPaused, skippedStarts],
   );
+  const skipped = rows[0];
+  return skipped !== undefined && skipped.count > 0 ? skipped : null;
 }

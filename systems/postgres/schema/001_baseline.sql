@@ -68,6 +68,10 @@ create table flows (
   schedule_timezone text,
   -- the version whose schedule Temporal has; null: Temporal has no schedule of this flow
   schedule_synced_version integer,
+  -- while it is set, the schedule starts no run
+  schedule_paused_at timestamptz,
+  -- how many starts Temporal had skipped when the schedule was synced last
+  schedule_skipped_starts bigint not null default 0,
   -- the newest version of the flow's files, and their totals; changed under the lock of this row
   files_version bigint not null default 0,
   file_count integer not null default 0 check (file_count >= 0),
@@ -76,6 +80,7 @@ create table flows (
   created_at timestamptz not null default db_clock(),
   updated_at timestamptz not null default db_clock(),
   check ((schedule_cron is null) = (schedule_timezone is null)),
+  check (schedule_paused_at is null or schedule_cron is not null),
   -- a schedule has no request that could supply a prompt
   check (schedule_cron is null or prompt is not null)
 );
@@ -237,6 +242,19 @@ create table hosts (
   server_started_at timestamptz not null default pg_postmaster_start_time(),
   -- the host's engine, image, disk and clock; shown to operators, and used for no decision
   report json
+);
+
+-- The latest starts of each schedule. An insert deletes the oldest ones.
+create table scheduled_starts (
+  flow_id uuid not null references flows,
+  -- the ID of its run, also if the run was rejected
+  run_id uuid not null,
+  -- the time that the schedule had set
+  scheduled_at timestamptz not null,
+  decided_at timestamptz not null default db_clock(),
+  -- why no run was admitted; null: the run was admitted
+  rejected_code text,
+  primary key (flow_id, scheduled_at, run_id)
 );
 
 -- Each row names the worker that uses a host's ID. If a data folder was copied, several workers

@@ -239,6 +239,8 @@ CREATE TABLE public.flows (
     schedule_cron text,
     schedule_timezone text,
     schedule_synced_version integer,
+    schedule_paused_at timestamp with time zone,
+    schedule_skipped_starts bigint DEFAULT 0 NOT NULL,
     files_version bigint DEFAULT 0 NOT NULL,
     file_count integer DEFAULT 0 NOT NULL,
     storage_bytes bigint DEFAULT 0 NOT NULL,
@@ -246,7 +248,8 @@ CREATE TABLE public.flows (
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     updated_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT flows_check CHECK (((schedule_cron IS NULL) = (schedule_timezone IS NULL))),
-    CONSTRAINT flows_check1 CHECK (((schedule_cron IS NULL) OR (prompt IS NOT NULL))),
+    CONSTRAINT flows_check1 CHECK (((schedule_paused_at IS NULL) OR (schedule_cron IS NOT NULL))),
+    CONSTRAINT flows_check2 CHECK (((schedule_cron IS NULL) OR (prompt IS NOT NULL))),
     CONSTRAINT flows_file_count_check CHECK ((file_count >= 0)),
     CONSTRAINT flows_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
     CONSTRAINT flows_max_turns_check CHECK ((max_turns > 0)),
@@ -507,6 +510,14 @@ CREATE TABLE public.run_tokens (
     key_id uuid NOT NULL,
     run_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.scheduled_starts (
+    flow_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    scheduled_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    rejected_code text
 );
 
 CREATE TABLE public.schema_functions (
@@ -776,6 +787,9 @@ ALTER TABLE ONLY public.runs
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_workflow_id_key UNIQUE (workflow_id);
 
+ALTER TABLE ONLY public.scheduled_starts
+    ADD CONSTRAINT scheduled_starts_pkey PRIMARY KEY (flow_id, scheduled_at, run_id);
+
 ALTER TABLE ONLY public.schema_functions
     ADD CONSTRAINT schema_functions_pkey PRIMARY KEY (name, sha256);
 
@@ -1032,6 +1046,9 @@ ALTER TABLE ONLY public.runs
 
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);
+
+ALTER TABLE ONLY public.scheduled_starts
+    ADD CONSTRAINT scheduled_starts_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
 
 ALTER TABLE ONLY public.session_messages
     ADD CONSTRAINT session_messages_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.sessions(run_id);

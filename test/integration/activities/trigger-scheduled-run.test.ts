@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { triggerScheduledRun } from '../../../activities/trigger-scheduled-run.ts';
+import {
+  missScheduledRun,
+  triggerScheduledRun,
+} from '../../../activities/trigger-scheduled-run.ts';
 import { createPostgresDisk } from '../../../api/postgres-disk.ts';
+import type { MissedStarts } from '../../../core/flows/missed-starts.ts';
+import { scheduleLimits } from '../../../core/flows/schedule-limits.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
+import { createScheduleStore } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
 import { createDiskNotice } from '../../../systems/redis/disk-notice.ts';
 import { redisKeys } from '../../../systems/redis/keys.ts';
@@ -27,12 +33,15 @@ const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
 function fixture() {
   const { pool } = database;
   const started: string[] = [];
+  const missed: MissedStarts[] = [];
   const flows = createFlowStore(pool, testSealer);
   const runs = createRunStore(pool, testSealer);
   const deps = {
     flows,
     runs,
     admission: createAdmission(pool, testSealer),
+    schedules: createScheduleStore(pool),
+    onStartsMissed: (starts: MissedStarts) => void missed.push(starts),
     temporal: {
       startRun: async ({ runId }: { runId: string }) => {
         started.push(runId);
@@ -43,8 +52,11 @@ function fixture() {
     runTimeoutMs: 90_000,
     logger: pino({ enabled: false }),
   };
-  return { deps, flows, runs, started };
+  return { deps, flows, runs, started, missed };
 }
+
+const scheduledAt = '2026-11-27T09:00:00.000Z';
+const startOf = (flowId: string) => ({ flowId, runId: randomUUID(), scheduledAt });
 
 const newScenario = (project = {}) =>
   createScenario(database.pool, testSealer, { project, flow: { prompt: 'As planned', schedule } });
@@ -52,7 +64,7 @@ const newScenario = (project = {}) =>
 test('admits one run per tick, however often it is called', async () => {
   const { deps, runs, started } = fixture();
   const { flow } = await newScenario({ monthlyRunQuota: 0 });
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = startOf(flow.flowId);
   for (let count = 0; count < 2; count += 1) {
     expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'admitted' });
   }
@@ -62,29 +74,90 @@ test('admits one run per tick, however often it is called', async () => {
     createdBy: { keyName: 'schedule', createdBy: 'schedule' },
     workflowStartedAt: expect.any(Date),
   });
+  const { runId } = tick;
+  expect(await deps.schedules.listStarts(flow.flowId)).toEqual([
+    { runId, scheduledAt: new Date(scheduledAt), decidedAt: expect.any(Date), rejectedCode: null },
+  ]);
 });
 
 test('leaves a workflow that cannot be started to the reconciler', async () => {
   const { deps, runs } = fixture();
   const { flow } = await newScenario();
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = startOf(flow.flowId);
   const unreachable = { ...deps, temporal: { startRun: () => Promise.reject(new Error('away')) } };
   expect(await triggerScheduledRun(unreachable, tick)).toEqual({ outcome: 'admitted' });
   expect(await runs.find(tick.runId)).toMatchObject({ workflowStartedAt: null });
 });
 
-test('skips the tick of a project at its concurrency limit', async () => {
-  const { deps, runs } = fixture();
+test('reports a start that is rejected at the concurrency limit as missed, once', async () => {
+  const { deps, runs, missed } = fixture();
   const { flow } = await newScenario({ maxConcurrentRuns: 0 });
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
-  expect(await triggerScheduledRun(deps, tick)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
-  expect(await runs.find(tick.runId)).toBeNull();
+  const { flowId, projectId } = flow;
+  const start = startOf(flowId);
+  for (let count = 0; count < 2; count += 1)
+    expect(await triggerScheduledRun(deps, start)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
+  expect(await runs.find(start.runId)).toBeNull();
+  const reason = 'CONCURRENT_LIMIT';
+  const at = new Date(scheduledAt);
+  expect(missed).toEqual([{ flowId, projectId, reason, count: 1, scheduledAt: at }]);
+  expect(await deps.schedules.listStarts(flowId)).toMatchObject([{ rejectedCode: reason }]);
+});
+
+test('reports a start that could not be made in time as missed, unless its run was admitted', async () => {
+  const { deps, missed } = fixture();
+  const { flowId, projectId } = (await newScenario()).flow;
+  const late = startOf(flowId);
+  for (let count = 0; count < 2; count += 1) await missScheduledRun(deps, late);
+  const admitted = startOf(flowId);
+  await triggerScheduledRun(deps, admitted);
+  await missScheduledRun(deps, admitted);
+  await missScheduledRun(deps, startOf(randomUUID()));
+  const at = new Date(scheduledAt);
+  expect(missed).toEqual([{ flowId, projectId, reason: 'late', count: 1, scheduledAt: at }]);
+  const starts = await deps.schedules.listStarts(flowId);
+  expect(new Map(starts.map(({ runId, rejectedCode }) => [runId, rejectedCode]))).toEqual(
+    new Map([
+      [late.runId, 'late'],
+      [admitted.runId, null],
+    ]),
+  );
+});
+
+test('keeps the latest 20 starts of a schedule', async () => {
+  const { schedules } = fixture().deps;
+  const { flowId } = (await newScenario()).flow;
+  const { flowId: other } = (await newScenario()).flow;
+  const { startsKept } = scheduleLimits;
+  const record = (of: string, minute: number) =>
+    schedules.recordStart({
+      ...{ flowId: of, runId: randomUUID(), rejectedCode: null },
+      scheduledAt: new Date(Date.UTC(2026, 10, 27, 9, minute)),
+    });
+  await record(other, 0);
+  for (let minute = 0; minute < startsKept; minute += 1) await record(flowId, minute);
+  const minutes = async () =>
+    (await schedules.listStarts(flowId)).map(({ scheduledAt: at }) => at.getUTCMinutes());
+  const latest = Array.from({ length: startsKept }, (_, n) => startsKept - 1 - n);
+  expect(await minutes()).toEqual(latest);
+  await record(flowId, startsKept);
+  expect(await minutes()).toEqual(latest.map((minute) => minute + 1));
+  expect(await schedules.listStarts(other)).toHaveLength(1);
+});
+
+test('starts nothing while the schedule is paused', async () => {
+  const { deps, flows, missed } = fixture();
+  const { flow } = await newScenario();
+  expect(await flows.pauseSchedule(flow.flowId, true)).toBe(true);
+  expect(await triggerScheduledRun(deps, startOf(flow.flowId))).toEqual({ outcome: 'unscheduled' });
+  expect([missed, await deps.schedules.listStarts(flow.flowId)]).toEqual([[], []]);
+  expect(await flows.pauseSchedule(flow.flowId, false)).toBe(true);
+  expect(await triggerScheduledRun(deps, startOf(flow.flowId))).toEqual({ outcome: 'admitted' });
 });
 
 test('throws while a database restore is not reconciled', async () => {
   const { deps, runs } = fixture();
   const { flow } = await newScenario();
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = startOf(flow.flowId);
   await database.pool.query('select record_restore(db_clock())');
   await expect(triggerScheduledRun(deps, tick)).rejects.toThrow('not reconciled');
   expect(await runs.find(tick.runId)).toBeNull();
@@ -95,7 +168,7 @@ test('throws while a database restore is not reconciled', async () => {
 test('throws while an API finds the disk of Postgres short, and stores nothing', async () => {
   const { deps, runs } = fixture();
   const { flow } = await newScenario();
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = startOf(flow.flowId);
   const { redis } = ofRedis;
   const { postgresDiskShort } = redisKeys(ofRedis.instance);
   const logger = pino({ enabled: false });
@@ -114,7 +187,7 @@ test('throws while an API finds the disk of Postgres short, and stores nothing',
 test('admits a run while Redis is down', async () => {
   const { deps } = fixture();
   const { flow } = await newScenario();
-  const tick = { flowId: flow.flowId, runId: randomUUID() };
+  const tick = startOf(flow.flowId);
   const lost = await ofRedis.connect();
   lost.disconnect();
   diskNotice(lost).renew();
@@ -127,8 +200,6 @@ test('starts nothing after the schedule was removed', async () => {
   const { flow } = await newScenario();
   await flows.change(flow.flowId, () => ({ schedule: null }));
   for (const flowId of [flow.flowId, randomUUID()]) {
-    expect(await triggerScheduledRun(deps, { flowId, runId: randomUUID() })).toEqual({
-      outcome: 'unscheduled',
-    });
+    expect(await triggerScheduledRun(deps, startOf(flowId))).toEqual({ outcome: 'unscheduled' });
   }
 });

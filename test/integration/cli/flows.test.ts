@@ -110,6 +110,19 @@ describe('flows', () => {
     expect((await update('--schedule', 'none')).schedule).toBeNull();
   });
 
+  test('have a schedule that is paused and resumed', async () => {
+    const given = ['--project', 'shop', '--name', 'Nightly', '--prompt', 'Go'];
+    const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given);
+    const set = (verb: string) => flowrun.json<Flow>('schedule', verb, flowId);
+    const without = await flowrun('schedule', 'pause', flowId);
+    expect(without).toMatchObject({ code: 1, err: 'The flow has no schedule.\n' });
+    await flowrun.json('flow', 'update', flowId, '--schedule', '0 3 * * *');
+    const { schedulePausedAt } = await set('pause');
+    expect(schedulePausedAt).toEqual(expect.any(String));
+    expect(await set('pause')).toMatchObject({ schedulePausedAt });
+    expect(await set('resume')).toMatchObject({ schedulePausedAt: null, version: 2 });
+  });
+
   test('accept a prompt from standard input', async () => {
     const made = await fixture
       .withInput('from a pipe')

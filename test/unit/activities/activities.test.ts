@@ -51,6 +51,8 @@ function activitiesWith(overrides: {
       markWorkflowStarted: unexpected,
     },
     flows: { find: unexpected },
+    schedules: { recordStart: unexpected },
+    onStartsMissed: unexpected,
     diskNotice: { isShort: unexpected },
     temporal: {
       startRun: unexpected,

@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { UnsyncedSchedule } from '../../../systems/postgres/maintenance/schedule-store.ts';
+import type { Temporal } from '../../../systems/temporal/client.ts';
 import type { ReconcilerDeps } from '../deps.ts';
 import { createJobLease } from '../job-lease.ts';
 import { stepDeadline } from '../step-deadline.ts';
@@ -23,12 +24,13 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
   }
 
   async function sync(unsynced: UnsyncedSchedule): Promise<void> {
-    const { flowId, schedule, version } = unsynced;
+    const { flowId, version } = unsynced;
     try {
-      if (schedule === null) await deps.temporal.removeSchedule(flowId);
-      else await deps.temporal.ensureSchedule(flowId, schedule);
-      await deps.schedules.markSynced(unsynced);
-      deps.logger.info({ flowId, version, isOn: schedule !== null }, 'schedule_synced');
+      const skippedStarts = await apply(deps.temporal, unsynced);
+      const skipped = await deps.schedules.markSynced(unsynced, skippedStarts);
+      const isOn = unsynced.schedule !== null && !unsynced.isPaused;
+      deps.logger.info({ flowId, version, isOn }, 'schedule_synced');
+      if (skipped !== null) deps.onStartsMissed({ ...skipped, flowId, reason: 'late' });
     } catch (err) {
       deps.logger.warn({ err, flowId }, 'schedule_sync_failed');
     }
@@ -47,4 +49,14 @@ export function createScheduleSync(deps: ReconcilerDeps): () => Promise<void> {
       await sync(unsynced);
     }
   };
+}
+
+/** Returns how many starts Temporal has skipped. */
+async function apply(
+  temporal: Pick<Temporal, 'ensureSchedule' | 'removeSchedule'>,
+  { flowId, schedule, isPaused }: UnsyncedSchedule,
+): Promise<number> {
+  if (schedule !== null) return temporal.ensureSchedule(flowId, { ...schedule, isPaused });
+  await temporal.removeSchedule(flowId);
+  return 0;
 }

@@ -39,6 +39,7 @@ const permanent: Record<string, string> = {
   restores: 'one row per restore',
   run_configs: 'deleted when the sandbox has it, or at the end of the run',
   run_tokens: 'expired rows are deleted by the next token',
+  scheduled_starts: 'the latest 20 per flow: an insert deletes the others',
   schema_functions: 'one row per function',
   stored_bytes: 'one row per project and kind',
   temporal_identity: 'one row',

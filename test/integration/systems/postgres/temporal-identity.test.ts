@@ -55,7 +55,7 @@ it('adopting marks all schedules as not synced, because another server has none'
   const flow = { prompt: 'Go', schedule };
   const { flowId } = (await createScenario(database.pool, testSealer, { flow })).flow;
   const schedules = createScheduleStore(database.pool);
-  for (const unsynced of await schedules.unsynced()) await schedules.markSynced(unsynced);
+  for (const unsynced of await schedules.unsynced()) await schedules.markSynced(unsynced, 0);
   expect(await schedules.unsynced()).toEqual([]);
   await store().adopt(identity(1));
   expect(await schedules.unsynced()).toMatchObject([{ flowId, schedule }]);

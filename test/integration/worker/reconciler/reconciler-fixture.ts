@@ -99,8 +99,9 @@ export function createReconcilerFixture(database: TestDatabase) {
       workflowIds: [...workflows].flatMap(([id, state]) => (state === 'closed' ? [id] : [])),
       next: null,
     }),
-    ensureSchedule: async (flowId, { cron, timezone }) => {
-      calls.push(`schedule ${flowId} ${cron} ${timezone}`);
+    ensureSchedule: async (flowId, { cron, timezone, isPaused }) => {
+      calls.push(`schedule ${flowId} ${cron} ${timezone}${isPaused ? ' paused' : ''}`);
+      return 0;
     },
     removeSchedule: async (flowId) => {
       calls.push(`unschedule ${flowId}`);
@@ -126,6 +127,9 @@ export function createReconcilerFixture(database: TestDatabase) {
     events: createEventStore(pool, testSealer),
     messages: createMessageStore(pool),
     schedules: createScheduleStore(pool),
+    onStartsMissed: ({ reason, count }) => {
+      calls.push(`missed ${count} ${reason}`);
+    },
     temporalIdentity,
     retention: createRetentionStore(pool),
     frameStream: {

@@ -108,3 +108,51 @@ test('continues after a page of schedules that cannot be synced, and returns to 
   for (let pass = 0; pass < 4; pass += 1) await fixture.reconciler.pass();
   expect(fixture.calls.filter((line) => failing.has(line.split(' ')[1] ?? ''))).toHaveLength(100);
 });
+
+test('a schedule is paused and resumed, also if it is resumed during a sync', async () => {
+  const flow = await newFlow();
+  const line = `schedule ${flow.flowId} 0 9 * * * UTC`;
+  await fixture.reconciler.pass();
+  expect(await flows().pauseSchedule(flow.flowId, true)).toBe(true);
+  expect(await flows().pauseSchedule(flow.flowId, true)).toBe(false);
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    await flows().pauseSchedule(flowId, false);
+    fixture.deps.temporal.ensureSchedule = ensureSchedule;
+    return ensureSchedule(flowId, schedule);
+  };
+  for (let count = 0; count < 3; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow)).toEqual([line, `${line} paused`, line]);
+});
+
+test('a removed schedule is not paused when it is set again', async () => {
+  const flow = await newFlow();
+  await flows().pauseSchedule(flow.flowId, true);
+  await flows().change(flow.flowId, () => ({ schedule: null }));
+  expect(await flows().pauseSchedule(flow.flowId, true)).toBe(false);
+  const again = await flows().change(flow.flowId, () => ({ schedule: daily }));
+  expect(again).toMatchObject({ schedule: daily, schedulePausedAt: null });
+});
+
+test('starts that Temporal has skipped are reported once', async () => {
+  const flow = await newFlow();
+  const reported = () => fixture.calls.filter((line) => line.startsWith('missed'));
+  const { ensureSchedule } = fixture.deps.temporal;
+  let skipped = 0;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    await ensureSchedule(flowId, schedule);
+    return flowId === flow.flowId ? skipped : 0;
+  };
+  for (skipped of [0, 3, 3, 4]) {
+    await flows().change(flow.flowId, () => ({ name: 'Changed' }));
+    await fixture.reconciler.pass();
+  }
+  expect(reported()).toEqual(['missed 3 late', 'missed 1 late']);
+  // A schedule that is created again in Temporal counts from 0.
+  for (skipped of [0, 2]) {
+    await flows().change(flow.flowId, () => ({ name: 'Changed' }));
+    await fixture.reconciler.pass();
+  }
+  expect(reported().slice(2)).toEqual(['missed 2 late']);
+  fixture.deps.temporal.ensureSchedule = ensureSchedule;
+});

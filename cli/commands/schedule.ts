@@ -1,0 +1,34 @@
+import { Command } from 'commander';
+import type { CliDeps } from '../deps.ts';
+import { CliError } from '../format-error.ts';
+import { uuid } from '../parse-options.ts';
+import { printRecord } from '../print.ts';
+
+export function scheduleCommand(deps: CliDeps): Command {
+  return new Command('schedule')
+    .description('manage the schedules of flows; `flowrun flow update --schedule` sets one')
+    .addCommand(setPaused(deps, { verb: 'pause', isPaused: true, description: pauseHelp }))
+    .addCommand(setPaused(deps, { verb: 'resume', isPaused: false, description: resumeHelp }));
+}
+
+const pauseHelp = 'start no runs by a schedule until it is resumed';
+const resumeHelp = 'let a schedule start runs again; starts in the meantime are not made up for';
+
+function setPaused(
+  { withStores }: CliDeps,
+  { verb, isPaused, description }: { verb: string; isPaused: boolean; description: string },
+): Command {
+  return new Command(verb)
+    .description(description)
+    .argument('<flow-id>', 'the ID of the flow', uuid)
+    .option('--json', 'print JSON')
+    .action((flowId: string, options: { json?: true }) =>
+      withStores(async ({ flows }) => {
+        await flows.pauseSchedule(flowId, isPaused);
+        const flow = await flows.find(flowId);
+        if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
+        if (flow.schedule === null) throw new CliError('The flow has no schedule.');
+        printRecord(flow, options);
+      }),
+    );
+}

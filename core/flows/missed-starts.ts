@@ -1,0 +1,20 @@
+/** Why a schedule has not started a run. `late`: it could not be started in time. */
+export const missedStartReasons = [
+  'late',
+  'RUNNER_OFFLINE',
+  'CONCURRENT_LIMIT',
+  'MONTHLY_QUOTA',
+  'STORAGE_QUOTA',
+] as const;
+
+export type MissedStartReason = (typeof missedStartReasons)[number];
+
+/** Starts that a schedule had set, without runs. */
+export interface MissedStarts {
+  flowId: string;
+  projectId: string;
+  reason: MissedStartReason;
+  count: number;
+  /** Absent if the time is unknown. */
+  scheduledAt?: Date;
+}

@@ -1,0 +1,51 @@
+import type { MissedStartReason } from '../../../core/flows/missed-starts.ts';
+import { scheduleLimits } from '../../../core/flows/schedule-limits.ts';
+import type { Db } from '../client/pool.ts';
+
+/** One time at which a schedule has started a run, or has tried to. */
+export interface ScheduledStart {
+  /** The time that the schedule had set. */
+  scheduledAt: Date;
+  decidedAt: Date;
+  /** The ID of the run, also if it was rejected. */
+  runId: string;
+  /** Why no run was admitted; null: it was admitted. */
+  rejectedCode: MissedStartReason | null;
+}
+
+export async function recordStart(
+  db: Db,
+  start: Omit<ScheduledStart, 'decidedAt'> & { flowId: string },
+): Promise<boolean> {
+  const { flowId, runId, scheduledAt, rejectedCode } = start;
+  const { rows } = await db.query<{ isNew: boolean }>(
+    `with added as (
+       insert into scheduled_starts (flow_id, run_id, scheduled_at, rejected_code)
+       values ($1, $2, $3, $4)
+       on conflict do nothing
+       returning run_id
+     ),
+     trimmed as (
+       delete from scheduled_starts s
+       using (
+         select scheduled_at, run_id from scheduled_starts where flow_id = $1
+         order by scheduled_at desc, run_id desc offset $5
+       ) oldest
+       where s.flow_id = $1 and s.scheduled_at = oldest.scheduled_at and s.run_id = oldest.run_id
+     )
+     select exists (select from added) as "isNew"`,
+    [flowId, runId, scheduledAt, rejectedCode, scheduleLimits.startsKept - 1],
+  );
+  return rows[0]?.isNew === true;
+}
+
+export async function listStarts(db: Db, flowId: string): Promise<ScheduledStart[]> {
+  const { rows } = await db.query<ScheduledStart>(
+    `select scheduled_at as "scheduledAt", decided_at as "decidedAt", run_id as "runId",
+            rejected_code as "rejectedCode"
+     from scheduled_starts where flow_id = $1
+     order by scheduled_at desc, run_id desc`,
+    [flowId],
+  );
+  return rows;
+}
