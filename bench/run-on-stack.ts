@@ -16,6 +16,9 @@ import { scenarios } from './scenarios/index.ts';
 const program = join(repository, 'bench/main.ts');
 const rehearsal = join(repository, 'bench/rehearsal/main.ts');
 
+/** An installation stores everything on disk, so Temporal does so too where time is measured. */
+const durable = { inMemory: false };
+
 const [first, ...others] = process.argv.slice(2);
 await (first === rehearsalCommand ? rehearse(others) : bench(process.argv.slice(2))).catch(
   exitWithError,
@@ -23,25 +26,24 @@ await (first === rehearsalCommand ? rehearse(others) : bench(process.argv.slice(
 
 async function rehearse(args: string[]): Promise<void> {
   readRehearsalArguments(args);
-  const code = await withFreshStack(stackNames.bench, ({ env, signal }) =>
-    runInForeground(process.execPath, [rehearsal, ...args], { env, signal }),
-  );
+  const run = ({ env, signal }: TestStack) =>
+    runInForeground(process.execPath, [rehearsal, ...args], { env, signal });
+  const code = await withFreshStack(stackNames.bench, run, durable);
   process.exitCode = code === 0 ? 0 : 1;
 }
 
 async function bench(args: string[]): Promise<void> {
   const options = readArguments(args, scenarios);
-  const code = await withFreshStack(stackNames.bench, async (stack) => {
+  const run = async (stack: TestStack): Promise<number> => {
     try {
       const env = { ...stack.env, ...(await otherServers(stack, options)) };
-      return await runInForeground(process.execPath, [program, ...args], {
-        env,
-        signal: stack.signal,
-      });
+      const { signal } = stack;
+      return await runInForeground(process.execPath, [program, ...args], { env, signal });
     } finally {
       await stopTemporalServer(stack.folders);
     }
-  });
+  };
+  const code = await withFreshStack(stackNames.bench, run, durable);
   process.exitCode = code === 0 ? 0 : 1;
 }
 

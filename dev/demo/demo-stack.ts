@@ -36,7 +36,7 @@ export function ensureDemoStack(): Promise<DemoStack> {
 
 async function bringUp(folders: Folders, ports: DemoPorts): Promise<DemoStack> {
   const [dependencies, model] = await settleAll([
-    ensureDependencies(folders, ports),
+    ensureDependencies(folders, { ports }),
     ensureModel(folders),
   ]);
   const env = serviceEnv(folders, {

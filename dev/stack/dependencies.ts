@@ -9,7 +9,7 @@ import { ensureEngine } from './servers/engine.ts';
 import { ensurePostgres } from './servers/postgres.ts';
 import { ensureRedis } from './servers/redis.ts';
 import { ensureSandboxImage } from './servers/sandbox-image.ts';
-import { ensureTemporal, type Temporal } from './servers/temporal.ts';
+import { ensureTemporal, type Temporal, type TemporalOptions } from './servers/temporal.ts';
 
 export interface Dependencies {
   postgresUrl: string;
@@ -23,7 +23,7 @@ export interface Dependencies {
 
 export async function ensureDependencies(
   folders: Folders,
-  temporalPorts?: { grpc: number; ui: number },
+  temporalOptions: Pick<TemporalOptions, 'ports' | 'inMemory'> = {},
 ): Promise<Dependencies> {
   const { DATABASE_URL, REDIS_URL, TEMPORAL_ADDRESS, TEMPORAL_UI_URL, DOCKER_HOST } = process.env;
   const [postgresUrl, redisUrl, temporal, images, authority] = await settleAll([
@@ -32,7 +32,7 @@ export async function ensureDependencies(
     ensureTemporal(folders, {
       externalAddress: TEMPORAL_ADDRESS,
       externalUiUrl: TEMPORAL_UI_URL,
-      ...(temporalPorts === undefined ? {} : { ports: temporalPorts }),
+      ...temporalOptions,
     }),
     ensureImages(DOCKER_HOST),
     ensureAuthority(folders),

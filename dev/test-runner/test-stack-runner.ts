@@ -36,12 +36,16 @@ export async function runOnReusedStack(work: Work<Tally[]>): Promise<void> {
 }
 
 /** Locks the name, so that no other command uses the stack. FLOWRUN_KEEP=1 leaves it running. */
-export function withFreshStack<T>(name: string, work: Work<T>): Promise<T> {
+export function withFreshStack<T>(
+  name: string,
+  work: Work<T>,
+  temporal?: { inMemory: boolean },
+): Promise<T> {
   return withStackLock(name, async () => {
     const folders = freshFolders(name);
     const signal = abortOnSignals();
     try {
-      const env = await ensureTestStack(folders);
+      const env = await ensureTestStack(folders, temporal);
       return await work({ folders, env, signal });
     } finally {
       if (process.env.FLOWRUN_KEEP !== '1') await stopStack(name);

@@ -6,10 +6,14 @@ import { ensureScriptedImage } from '../stack/servers/sandbox-image.ts';
 
 /**
  * Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads,
- * and Node's own one for compiled code: tests start the same programs many times.
+ * and Node's own one for compiled code: tests start the same programs many times. No test needs
+ * what Temporal stores after Temporal has ended, and storing it takes processor time.
  */
-export async function ensureTestStack(folders: Folders): Promise<Record<string, string>> {
-  const stack = await ensureDependencies(folders);
+export async function ensureTestStack(
+  folders: Folders,
+  temporal: { inMemory: boolean } = { inMemory: true },
+): Promise<Record<string, string>> {
+  const stack = await ensureDependencies(folders, temporal);
   const scriptedImage = await ensureScriptedImage(stack.dockerSocket, stack.sandboxImage);
   const dataDir = join(folders.data, 't'); // short, because paths of unix sockets are limited
   mkdirSync(dataDir, { recursive: true });

@@ -15,17 +15,21 @@ import { findTemporal } from './temporal-binary.ts';
 
 const name = 'temporal';
 const raisedLimits = ['transfer', 'timer', 'visibility'];
+/** Percent by which Go's heap grows between collections. */
+const rareCollections = '400';
 
 export interface Temporal {
   address: string;
   uiUrl: string | null;
 }
 
-interface TemporalOptions {
+export interface TemporalOptions {
   externalAddress?: string | undefined;
   externalUiUrl?: string | undefined;
   /** The ports to use. Without them, the server has no UI, and a free port is chosen. */
   ports?: { grpc: number; ui: number };
+  /** Stores nothing on disk. */
+  inMemory?: boolean;
 }
 
 export function ensureTemporal(folders: Folders, options: TemporalOptions): Promise<Temporal> {
@@ -58,9 +62,9 @@ export function stopTemporal(folders: Folders): Promise<boolean> {
 
 async function start(folders: Folders, program: string, options: TemporalOptions): Promise<number> {
   const port = options.ports?.grpc ?? (await ensurePort(folders.data, name));
-  const database = await databaseFile(folders, program);
+  const storage = options.inMemory ? [] : ['--db-filename', await databaseFile(folders, program)];
   const ui = options.ports === undefined ? ['--headless'] : ['--ui-port', `${options.ports.ui}`];
-  const address = ['--ip', '127.0.0.1', '--port', `${port}`, '--db-filename', database];
+  const address = ['--ip', '127.0.0.1', '--port', `${port}`, ...storage];
   const limits = raisedLimits.flatMap((queue) => [
     '--dynamic-config-value',
     `history.${queue}ProcessorMaxPollRPS=2000`,
@@ -75,6 +79,7 @@ async function start(folders: Folders, program: string, options: TemporalOptions
     command: program,
     args: ['server', 'start-dev', ...address, ...ui, ...limits, ...attributes, ...quiet],
     cwd: folders.data,
+    env: { ...process.env, ...(options.inMemory && { GOGC: rareCollections }) },
     fingerprint: madeFor(options),
     ready: () => serves(program, port),
   });
