@@ -10,6 +10,7 @@ import { createKeyIdentification } from './auth/identify-key.ts';
 import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import { installWaitLimit } from './auth/wait-limit.ts';
+import { serveClient } from './client/serve-client.ts';
 import type { ApiDeps } from './deps.ts';
 import { files } from './files/routes/files.ts';
 import { listFlows } from './flows/list-flows.ts';
@@ -103,6 +104,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   postman(app, deps.publicUrl);
   health(app, deps);
   landingPage(app, deps);
+  serveClient(app, deps.publicUrl);
   return app;
 }
 

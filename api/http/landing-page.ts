@@ -36,6 +36,7 @@ function serviceLinks({ publicUrl, temporalUiUrl }: LinkDeps) {
   return [
     { name: 'openapi', href: path('/api/v1/openapi.json'), title: 'OpenAPI description' },
     { name: 'postman', href: path('/api/v1/postman.json'), title: 'Postman collection' },
+    { name: 'client', href: path('/client.tgz'), title: 'Client for TypeScript' },
     { name: 'readiness', href: path('/readyz'), title: 'Readiness' },
     { name: 'signIn', href: path('/sign-in'), title: 'Operator sign-in' },
     ...(temporalUiUrl === null

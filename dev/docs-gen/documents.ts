@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { repository } from '../lib/folders.ts';
+import { makeClientTypes } from './client-types.ts';
 import { makeLimits } from './limits.ts';
 import { makeCollection } from './postman.ts';
 import { makeSettings } from './settings.ts';
@@ -23,6 +24,7 @@ export async function makeDocuments(): Promise<GeneratedDocument[]> {
   return [
     written('api/openapi.json', asJson(description)),
     written('api/postman.json', asJson(await makeCollection(description))),
+    written('client/generated/types.ts', makeClientTypes(description)),
     written('docs/settings.md', makeSettings()),
     written('docs/limits.md', makeLimits()),
     written('docs/stream.md', makeStreamPage()),

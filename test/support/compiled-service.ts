@@ -10,6 +10,7 @@ const sources = [
   'activities',
   'api',
   'cli',
+  'client',
   'config',
   'core',
   'deploy',

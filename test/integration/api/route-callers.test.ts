@@ -183,7 +183,8 @@ async function createResources({ projectId, flowId, key }: Tenant) {
   const url = 'https://hooks.example/';
   const endpoint = { projectId, url, eventTypes: ['run.finished' as const] };
   const endpointId = await addEndpoint(fixture.database.pool, endpoint);
-  return { runId, otherRunId, sessionId, keyId: record.keyId, endpointId, ...ofNone };
+  const ids = { runId, otherRunId, sessionId, keyId: record.keyId, endpointId };
+  return { ...ids, ...ofNone, build: 'none' };
 }
 
 async function signIn(): Promise<string> {

@@ -106,6 +106,8 @@ export const routesByCaller = {
     'GET /',
     'GET /api/v1/openapi.json',
     'GET /api/v1/postman.json',
+    'GET /client-:build.tgz',
+    'GET /client.tgz',
     'GET /healthz',
     'GET /readyz',
     'GET /sign-in',

@@ -6,6 +6,7 @@ const productFolders = [
   'activities',
   'api',
   'cli',
+  'client',
   'config',
   'core',
   'deploy',
@@ -21,7 +22,7 @@ const ownFolders = [...productFolders, 'bench', 'dev', 'docs', 'ops', 'test'];
 
 /** Packages, and files that are not written by hand. */
 const leftOut =
-  /(?:^|\/)(?:node_modules|dist|\.cache)(?:\/|$)|^test\/(?:fixtures\/(?:lint|agent-output)|histories)\//;
+  /(?:^|\/)(?:node_modules|dist|\.cache)(?:\/|$)|^client\/generated\/|^test\/(?:fixtures\/(?:lint|agent-output)|histories)\//;
 
 let files: string[] | undefined;
 

@@ -1,0 +1,89 @@
+import type { Flow, RunDetails, RunRecord } from './generated/types.ts';
+import { createHttp, type Http, type Retry } from './http/http.ts';
+import { createFlowNames } from './runs/flow-names.ts';
+import { openRun, type Run } from './runs/run.ts';
+import { type PendingRun, type RunOptions, startRun } from './runs/start-run.ts';
+import { openSession, type Session, type SessionOptions } from './sessions/session.ts';
+
+export interface FlowrunOptions {
+  /** The address of the service. The default is the variable FLOWRUN_URL. */
+  url?: string;
+  /** An API key, or a run token in a page. The default is the variable FLOWRUN_KEY. */
+  key?: string;
+  fetch?: typeof fetch;
+  /** Aborts all calls. */
+  signal?: AbortSignal;
+  /** Called before each wait for a further attempt. */
+  onRetry?: (retry: Retry) => void;
+}
+
+interface RunFilter {
+  flow?: string;
+  status?: RunRecord['status'];
+  agentStatus?: NonNullable<RunRecord['agentStatus']>;
+  triggerType?: RunRecord['triggerType'];
+  sessionId?: string;
+  /** Runs that have all of these labels. */
+  labels?: Record<string, string>;
+  createdAfter?: string;
+  createdBefore?: string;
+}
+
+export class Flowrun {
+  readonly #http: Http;
+  readonly #flowIdOf: (flow: string) => Promise<string>;
+
+  constructor(options: FlowrunOptions = {}) {
+    const url = options.url ?? variable('FLOWRUN_URL');
+    if (url === undefined) throw new TypeError('Pass url, or set FLOWRUN_URL.');
+    this.#http = createHttp({
+      url,
+      key: options.key ?? variable('FLOWRUN_KEY'),
+      // A browser's fetch works only as a method of its window.
+      fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
+      signal: options.signal,
+      onRetry: options.onRetry,
+    });
+    this.#flowIdOf = createFlowNames(this.#http);
+  }
+
+  /** Starts a run of a flow, which is given by its name or ID. */
+  run<T = unknown>(flow: string, options: RunOptions<T> = {}): PendingRun<T> {
+    return startRun({ http: this.#http, flowIdOf: this.#flowIdOf }, flow, options);
+  }
+
+  /** Opens a session of a flow, or continues the one with this ID. */
+  async session(flow: string, options: SessionOptions = {}): Promise<Session> {
+    return openSession(this.#http, await this.#flowIdOf(flow), options);
+  }
+
+  async getRun(runId: string): Promise<Run> {
+    const path = `/runs/${encodeURIComponent(runId)}`;
+    return openRun(this.#http, await this.#http.data<RunDetails>({ path }));
+  }
+
+  /** Yields the runs that match, the newest first. */
+  async *runs({
+    flow,
+    labels = {},
+    ...filter
+  }: RunFilter = {}): AsyncGenerator<Run, void, undefined> {
+    const query = {
+      ...filter,
+      flowId: flow === undefined ? undefined : await this.#flowIdOf(flow),
+      label: Object.entries(labels).map(([name, value]) => `${name}:${value}`),
+    };
+    for await (const record of this.#http.items<RunRecord>({ path: '/runs', query })) {
+      yield openRun(this.#http, record);
+    }
+  }
+
+  flows(): AsyncGenerator<Flow, void, undefined> {
+    return this.#http.items({ path: '/flows' });
+  }
+}
+
+function variable(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.[name] || undefined;
+}

@@ -1,0 +1,153 @@
+import { ConnectionFailed, type FlowrunError, isFlowrunError } from './errors.ts';
+import { responseError } from './response-error.ts';
+import { retryDelayMs } from './retry-delay.ts';
+import { wait } from './wait.ts';
+
+export interface Retry {
+  method: string;
+  path: string;
+  /** The number of the attempt that has failed, from 1. */
+  attempt: number;
+  delayMs: number;
+  error: FlowrunError;
+}
+
+interface HttpOptions {
+  /** The address of the service, without `/api/v1`. */
+  url: string;
+  key: string | undefined;
+  fetch: typeof fetch;
+  /** Aborts every request. */
+  signal: AbortSignal | undefined;
+  onRetry: ((retry: Retry) => void) | undefined;
+}
+
+type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+
+interface HttpRequest {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `/api/v1`. */
+  path: string;
+  query?: Query | undefined;
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent unchanged. */
+  body?: Uint8Array<ArrayBuffer> | Blob;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+  /** A second request has no further effect. The default is true for all methods but `POST`. */
+  isRepeatable?: boolean;
+  attempts?: number;
+  /** For the response, or for its head if the caller reads the body. */
+  timeoutMs?: number;
+}
+
+export interface Http {
+  /** Returns a successful response, whose body has not been read. */
+  send(request: HttpRequest): Promise<Response>;
+  /** Returns the `data` of a successful response. */
+  data<T>(request: HttpRequest): Promise<T>;
+  /** Yields the items of every page. */
+  items<T>(request: HttpRequest): AsyncGenerator<T, void, undefined>;
+}
+
+export function createHttp(options: HttpOptions): Http {
+  const base = `${options.url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+
+  /** The response is read within the attempt, so that a cut body is requested again. */
+  async function call<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
+    const { method = 'GET', path, attempts = 4, isRepeatable = method !== 'POST' } = request;
+    const signal = anyOf(options.signal, request.signal);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await callOnce({ ...request, method, signal }, read);
+      } catch (error) {
+        if (!isFlowrunError(error) || attempt >= attempts) throw error;
+        const delayMs = retryDelayMs({ attempt, error, isRepeatable });
+        if (delayMs === null) throw error;
+        options.onRetry?.({ method, path, attempt, delayMs, error });
+        await wait(delayMs, signal);
+      }
+    }
+  }
+
+  async function callOnce<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
+    const { method = 'GET', path, query, signal, json, timeoutMs = 60_000 } = request;
+    const timer = new AbortController();
+    const timeout = setTimeout(() => timer.abort(), timeoutMs);
+    const body = json === undefined ? request.body : JSON.stringify(json);
+    try {
+      const response = await options.fetch(`${base}${path}${queryOf(query)}`, {
+        method,
+        headers: headersOf(request, options.key),
+        signal: anyOf(signal, timer.signal) ?? null,
+        ...(body === undefined ? {} : { body }),
+      });
+      if (!response.ok) throw await responseError(response);
+      return await read(response);
+    } catch (error) {
+      if (isFlowrunError(error)) throw error;
+      if (signal?.aborted === true) throw signal.reason;
+      throw new ConnectionFailed(`${method} ${base}${path} failed.`, error);
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+
+  async function* items<T>(request: HttpRequest): AsyncGenerator<T, void, undefined> {
+    let { query } = request;
+    for (;;) {
+      const page = await call({ ...request, query }, readPage);
+      yield* page.items as T[]; // the schemas of the API
+      if (page.cursor === null) return;
+      query = { ...query, cursor: page.cursor };
+    }
+  }
+
+  return {
+    send: (request) => call(request, async (response) => response),
+    data: <T>(request: HttpRequest) => call(request, readData<T>),
+    items,
+  };
+}
+
+type Reading<T> = (response: Response) => Promise<T>;
+
+async function readData<T>(response: Response): Promise<T> {
+  const { data } = (await response.json()) as { data: T }; // the schemas of the API
+  return data;
+}
+
+async function readPage(response: Response) {
+  const items = await readData<unknown[]>(response);
+  return { items, cursor: nextCursor(response.headers.get('link')) };
+}
+
+function headersOf(request: HttpRequest, key: string | undefined): Record<string, string> {
+  return {
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(request.json === undefined ? {} : { 'content-type': 'application/json' }),
+    ...request.headers,
+  };
+}
+
+function queryOf(query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const each of [value].flat()) parameters.append(name, String(each));
+  }
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+function nextCursor(link: string | null): string | null {
+  const [, address] = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '') ?? [];
+  return address === undefined
+    ? null
+    : new URL(address, 'http://service').searchParams.get('cursor');
+}
+
+function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((signal) => signal !== undefined);
+  return given.length < 2 ? given[0] : AbortSignal.any(given);
+}

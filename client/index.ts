@@ -1,0 +1,61 @@
+// What the package @flowrun/client exports.
+
+export type { RunChanges } from './files/changes.ts';
+export type { FileContent } from './files/input-files.ts';
+export type { RunFiles } from './files/run-files.ts';
+export { Flowrun, type FlowrunOptions } from './flowrun.ts';
+export type {
+  AgentContentBlock,
+  EventData,
+  FileChange,
+  FileEntry,
+  FileTreeNode,
+  Flow,
+  RunDetails,
+  RunFinished,
+  RunRecord,
+  RunToken,
+  SessionDetails,
+  SessionEnded,
+  Turn,
+  UnfinishedMessage,
+} from './generated/types.ts';
+export {
+  ConcurrentLimit,
+  ConnectionFailed,
+  EndpointRetired,
+  FlowrunError,
+  InternalError,
+  isFlowrunError,
+  MessageNotQueued,
+  MethodNotAllowed,
+  MonthlyQuota,
+  NotFound,
+  PayloadTooLarge,
+  PreconditionFailed,
+  QueueFull,
+  RangeNotSatisfiable,
+  RateLimited,
+  RunnerOffline,
+  SessionLimit,
+  StreamLimit,
+  Unauthorized,
+  UpstreamUnavailable,
+  ValidationError,
+  WaitLimit,
+} from './http/errors.ts';
+export type { Retry } from './http/http.ts';
+export type { OutputSchema } from './runs/output-schema.ts';
+export { RunFailed, type RunResult } from './runs/result.ts';
+export type { Answers, Run } from './runs/run.ts';
+export type { PendingRun, RunOptions } from './runs/start-run.ts';
+export type { MessageOptions, Session, SessionOptions } from './sessions/session.ts';
+export type { PendingTurn } from './sessions/turn.ts';
+export type { EventOf, RunEvent, UnknownEvent } from './stream/events.ts';
+export type { FollowOptions } from './stream/follow.ts';
+export {
+  verifyWebhook,
+  type WebhookEvent,
+  WebhookRejected,
+  type WebhookRequest,
+} from './webhooks/verify.ts';

@@ -1,0 +1,152 @@
+// Follows a run over any number of connections. Every connection asks for the frames after the
+// last one that was yielded, and a frame is yielded only if its number is higher. So the frames
+// equal the log of the run, each once and in order. Frames that the service cannot replay are read
+// from the log.
+
+import type { LogEntries } from '../generated/types.ts';
+import { ConnectionFailed, type FlowrunError, isFlowrunError } from '../http/errors.ts';
+import type { Http } from '../http/http.ts';
+import { wait } from '../http/wait.ts';
+import { type Message, readConnection } from './connection.ts';
+import { type RunEvent, toEvent } from './events.ts';
+
+export interface FollowOptions {
+  /** Yields only what follows this frame. The default is 0, the beginning of the run. */
+  after?: number;
+  signal?: AbortSignal | undefined;
+}
+
+interface FollowRequest extends FollowOptions {
+  http: Http;
+  runId: string;
+  /** Called before each further connection. True: nothing follows. */
+  isOver?: () => Promise<boolean>;
+}
+
+interface Follower {
+  seq: number;
+  hasFinished: boolean;
+  /** The last status and file tree: every connection begins with them. */
+  snapshots: Map<string, string>;
+  wasOpen: boolean;
+  openedAtMs: number;
+  /** Connections in a row that were not accepted. */
+  failures: number;
+  /** The time that the service has asked for. */
+  retryMs: number;
+  retryAfterMs: number;
+}
+
+const backoffMaxMs = 30_000;
+/** Without a connection for this time, the service is assumed to be gone. */
+const unreachableMaxMs = 15 * 60_000;
+
+export async function* followRun(
+  request: FollowRequest,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const follower: Follower = {
+    seq: request.after ?? 0,
+    hasFinished: false,
+    snapshots: new Map(),
+    wasOpen: false,
+    openedAtMs: performance.now(),
+    failures: 0,
+    retryMs: 1_000,
+    retryAfterMs: 0,
+  };
+  for (;;) {
+    yield* readUntilCut(request, follower);
+    if (follower.hasFinished) return;
+    await wait(delayMs(follower), request.signal);
+    if ((await request.isOver?.()) === true) return;
+  }
+}
+
+async function* readUntilCut(
+  request: FollowRequest,
+  follower: Follower,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const { http, runId, signal } = request;
+  const attempts = follower.wasOpen ? 1 : 4;
+  const onOpen = () => {
+    Object.assign(follower, { wasOpen: true, openedAtMs: performance.now(), failures: 0 });
+  };
+  const onRetryTime = (ms: number) => {
+    follower.retryMs = ms;
+  };
+  follower.failures += 1;
+  follower.retryAfterMs = 0;
+  try {
+    const connection = {
+      http,
+      runId,
+      afterSeq: follower.seq,
+      attempts,
+      signal,
+      onOpen,
+      onRetryTime,
+    };
+    for await (const message of readConnection(connection)) {
+      yield* eventsOf(message, request, follower);
+      if (follower.hasFinished) return;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isFlowrunError(error) || !mayReconnect(error, follower)) throw error;
+    follower.retryAfterMs = (error.retryAfterSeconds ?? 0) * 1_000;
+  }
+}
+
+async function* eventsOf(
+  { name, id, data: text }: Message,
+  request: FollowRequest,
+  follower: Follower,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const seq = id === undefined ? null : Number(id);
+  const data: unknown = JSON.parse(text);
+  if (name === 'status' || name === 'filetree') {
+    if (follower.snapshots.get(name) === text) return;
+    follower.snapshots.set(name, text);
+  }
+  const event = toEvent(name, seq, data);
+  if (event.type === 'replay_truncated') {
+    const { firstAvailableSeq } = event.data;
+    yield* readLog(request, follower, firstAvailableSeq);
+    if (follower.seq + 1 >= firstAvailableSeq) return;
+    follower.seq = firstAvailableSeq - 1;
+  }
+  if (seq !== null && seq <= follower.seq) return;
+  follower.seq = seq ?? follower.seq;
+  follower.hasFinished = event.type === 'finished';
+  yield event;
+}
+
+/** The stored frames before a number. */
+async function* readLog(
+  { http, runId, signal }: FollowRequest,
+  follower: Follower,
+  beforeSeq: number,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const path = `/runs/${runId}/logs`;
+  for (;;) {
+    const query = { format: 'structured', channel: 'all', afterSeq: follower.seq, beforeSeq };
+    const page = await http.data<LogEntries>({ path, query, signal });
+    for (const { seq, event, data } of page.entries) {
+      follower.seq = seq;
+      yield toEvent(event, seq, data);
+    }
+    if (page.entries.length === 0) return;
+  }
+}
+
+/** A first connection that fails is an error of the caller's request. */
+function mayReconnect(error: FlowrunError, { wasOpen, openedAtMs }: Follower): boolean {
+  if (!wasOpen || performance.now() - openedAtMs > unreachableMaxMs) return false;
+  const { status } = error;
+  return error instanceof ConnectionFailed || status === 429 || (status !== null && status >= 500);
+}
+
+function delayMs({ failures, retryMs, retryAfterMs }: Follower): number {
+  const backoffMs = failures === 0 ? 0 : Math.min(1_000 * 2 ** (failures - 1), backoffMaxMs);
+  return Math.max(retryMs, retryAfterMs, backoffMs);
+}

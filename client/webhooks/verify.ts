@@ -1,0 +1,94 @@
+import type { RunFinished, SessionEnded } from '../generated/types.ts';
+import { FlowrunError } from '../http/errors.ts';
+import { importKey, isSigned, parseSignature } from './signature.ts';
+
+/** The request does not come from the service, or is too old. Answer it with 400. */
+export class WebhookRejected extends FlowrunError {
+  constructor(reason: string) {
+    super({ code: 'WEBHOOK_REJECTED', message: `The webhook is rejected: ${reason}.` });
+  }
+}
+
+type HeaderFields = Record<string, string | readonly string[] | undefined>;
+
+/** A `Request`, or the parts of one. The body must not have been parsed. */
+export type WebhookRequest =
+  | Request
+  | { headers: Headers | HeaderFields; rawBody: Uint8Array<ArrayBuffer> | string };
+
+/** `deliveryId` is the same for all attempts of a delivery. */
+export type WebhookEvent =
+  | { type: 'run.finished'; deliveryId: string; data: RunFinished }
+  | { type: 'session.ended'; deliveryId: string; data: SessionEnded }
+  /** An event that this version of the client does not know. */
+  | { type: 'unknown'; name: string; deliveryId: string; data: unknown };
+
+interface VerifyOptions {
+  /** The greatest difference between the time of the signature and now. The default is 300. */
+  toleranceSeconds?: number;
+  now?: Date;
+}
+
+/**
+ * Returns the event of a request that the service has signed; otherwise throws `WebhookRejected`.
+ * While the secret is rotated, pass both.
+ */
+export async function verifyWebhook(
+  request: WebhookRequest,
+  secret: string | readonly string[],
+  { toleranceSeconds = 300, now = new Date() }: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const body = await bodyOf(request);
+  const header = headerReader(request.headers);
+  const signatures = ['x-service-signature', 'x-service-signature-next']
+    .map((name) => parseSignature(header(name)))
+    .filter((signature) => signature !== null);
+  if (signatures.length === 0) throw new WebhookRejected('it has no signature');
+  const keys = await Promise.all([secret].flat().map(importKey));
+  let timeSeconds: number | null = null;
+  for (const signature of signatures) {
+    for (const key of keys) {
+      if (await isSigned(signature, key, body)) timeSeconds = signature.timeSeconds;
+    }
+  }
+  if (timeSeconds === null) throw new WebhookRejected('its signature is wrong');
+  const ageSeconds = Math.abs(now.getTime() / 1_000 - timeSeconds);
+  if (ageSeconds > toleranceSeconds) throw new WebhookRejected('its signature is too old');
+  const name = header('x-service-event');
+  return eventOf(name, { deliveryId: header('x-service-delivery-id'), body });
+}
+
+async function bodyOf(request: WebhookRequest): Promise<Uint8Array<ArrayBuffer>> {
+  if (!('rawBody' in request)) return new Uint8Array(await request.arrayBuffer());
+  const { rawBody } = request;
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (rawBody instanceof Uint8Array) return rawBody;
+  throw new TypeError('rawBody must be the bytes or the text of the body.');
+}
+
+/** Node's header names are in lower case; those of other frameworks may not be. */
+function headerReader(headers: Headers | HeaderFields): (name: string) => string {
+  if (headers instanceof Headers) return (name) => headers.get(name) ?? '';
+  const byName = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]),
+  );
+  return (name) => byName.get(name) ?? '';
+}
+
+/** The signature covers the body only, so the body has to confirm the header with the event. */
+function eventOf(
+  name: string,
+  { deliveryId, body }: { deliveryId: string; body: Uint8Array },
+): WebhookEvent {
+  const data = JSON.parse(new TextDecoder().decode(body)) as object; // made by the service
+  const isOfRun = 'runId' in data;
+  const isOfSession = isOfRun && 'sessionId' in data;
+  if (name === 'session.ended' && isOfSession) {
+    return { type: name, deliveryId, data: data as SessionEnded };
+  }
+  if (name === 'run.finished' && isOfRun && !isOfSession) {
+    return { type: name, deliveryId, data: data as RunFinished };
+  }
+  if (isOfRun) throw new WebhookRejected(`its body is not that of ${name}`);
+  return { type: 'unknown', name, deliveryId, data };
+}
