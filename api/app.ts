@@ -32,6 +32,7 @@ import { installRequestLog } from './http/request-log.ts';
 import { installRequestMetrics } from './http/request-metrics.ts';
 import { installRouteTable } from './http/route-table.ts';
 import { validatorCompiler } from './http/validation.ts';
+import { mcp } from './mcp/mcp.ts';
 import { registerOpenApi } from './openapi/describe.ts';
 import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
@@ -99,6 +100,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   runs(app, deps, { streams, workflows, startRun });
   sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
   listFlows(app, deps);
+  mcp(app, deps);
   operatorApi(app, deps, { guard: operatorGuard, startRun });
   openapi(app);
   postman(app, deps.publicUrl);

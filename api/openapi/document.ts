@@ -60,6 +60,7 @@ export const baseDocument = {
 
 /** The tag of an operation, from its path. */
 export function tagOf(path: string): string {
+  if (path === '/mcp') return 'Flows';
   if (!path.startsWith('/api/v1/')) return 'Operators';
   if (/\/(files|changes)\b/.test(path)) return 'Files';
   if (/\/(sessions|chat)\b/.test(path)) return 'Sessions';

@@ -279,6 +279,8 @@ export interface Flow {
     cron: string;
     timezone: string;
   } | null;
+  /** Since when the schedule starts no runs. Null: it is not paused. */
+  schedulePausedAt: string | null;
   limits: {
     maxTurns: number | null;
     maxBudgetUsd: number | null;

@@ -121,7 +121,7 @@ describe('the description', () => {
     expect(tags.map(({ name }: { name: string }) => name)).toContain('Operators');
     for (const [path, item] of Object.entries(paths as Record<string, Record<string, Operation>>)) {
       for (const [method, operation] of Object.entries(item)) {
-        const isForKeys = path.startsWith('/api/v1/');
+        const isForKeys = path.startsWith('/api/v1/') || path === '/mcp';
         const what = `${method} ${path}`;
         expect(operation.tags.includes('Operators'), what).toBe(!isForKeys);
         const schemes = (operation.security ?? [{ apiKey: [] }]).flatMap(Object.keys);
@@ -210,7 +210,7 @@ interface Operation {
 /** Operator tokens do not sign in or out, and create no tokens. */
 function schemesOf(path: string): string[] {
   if (path === '/api/sign-in') return [];
-  if (path.startsWith('/api/v1/')) return ['apiKey'];
+  if (path.startsWith('/api/v1/') || path === '/mcp') return ['apiKey'];
   const isForTokens = /^\/api\/(projects|audit)/.test(path);
   return isForTokens ? ['operatorSession', 'operatorToken'] : ['operatorSession'];
 }

@@ -24,7 +24,7 @@ const document = JSON.parse(JSON.stringify(bare.swagger())) as Node;
 await bare.close();
 // Signing out would end the session of the test. Others read what a DELETE removes.
 const operations = operationsOf(document)
-  .filter(({ path }) => !path.startsWith('/api/v1/') && !/^\/api\/sign-(in|out)$/.test(path))
+  .filter(({ path }) => !/^\/(api\/v1\/|mcp$)/.test(path) && !/^\/api\/sign-(in|out)$/.test(path))
   .sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'));
 
 const { fixture, api } = useApi();

@@ -1,0 +1,66 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { toolLimits } from '../../core/agent/tool-limits.ts';
+import type { CallApi } from './call-api.ts';
+import * as fields from './tool-fields.ts';
+import { dataOf, failure, firstPart, lastPart, refusal } from './tool-result.ts';
+
+const readOnly = { readOnlyHint: true } as const;
+
+/** Tools for what a run has left: its log and its files. */
+export function fileTools(server: McpServer, callApi: CallApi): void {
+  server.registerTool(
+    'run_transcript',
+    {
+      description: 'The last part of what the agent of a run wrote and did, as text.',
+      inputSchema: z.strictObject({ runId: fields.runId }),
+      annotations: readOnly,
+    },
+    async ({ runId }) => {
+      const path = `/api/v1/runs/${runId}/logs?order=desc&limit=${toolLimits.framesMax}`;
+      const answer = await callApi({ method: 'GET', path });
+      const log = dataOf(answer) as { content: string } | null;
+      return log === null ? refusal(answer) : text(lastPart(log.content));
+    },
+  );
+
+  server.registerTool(
+    'list_files',
+    {
+      description: 'The files in the working directory of a run, with their sizes in bytes.',
+      inputSchema: z.strictObject({
+        runId: fields.runId,
+        prefix: z.string().min(1).optional().describe('Only paths that begin with it.'),
+      }),
+      annotations: readOnly,
+    },
+    async ({ runId, prefix }) => {
+      const query = prefix === undefined ? '' : `?prefix=${encodeURIComponent(prefix)}`;
+      const answer = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}/files${query}` });
+      const data = dataOf(answer);
+      return data === null ? refusal(answer) : text(firstPart(JSON.stringify(data)));
+    },
+  );
+
+  server.registerTool(
+    'read_file',
+    {
+      description: `The beginning of a text file of a run, at most ${toolLimits.textMaxChars} bytes.`,
+      inputSchema: z.strictObject({ runId: fields.runId, path: z.string().min(1) }),
+      annotations: readOnly,
+    },
+    async ({ runId, path }) => {
+      const encoded = path.split('/').map(encodeURIComponent).join('/');
+      const answer = await callApi({
+        method: 'GET',
+        path: `/api/v1/runs/${runId}/files/${encoded}`,
+        headers: { range: `bytes=0-${toolLimits.textMaxChars - 1}` },
+      });
+      if (answer.status >= 300 && answer.status !== 416) return refusal(answer);
+      if (answer.text.includes('\0')) return failure('The file is not a text.');
+      return text(answer.status === 416 ? '' : answer.text);
+    },
+  );
+}
+
+const text = (content: string) => ({ content: [{ type: 'text' as const, text: content }] });

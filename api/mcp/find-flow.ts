@@ -1,0 +1,33 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { FlowRecord } from '../flows/flow-schema.ts';
+import { isUuid } from '../http/not-found.ts';
+import type { CallApi } from './call-api.ts';
+import { dataOf, failure, refusal } from './tool-result.ts';
+
+type Found = { flowId: string } | { refused: CallToolResult };
+
+/** By its ID or its name. */
+export async function findFlow(callApi: CallApi, nameOrId: string): Promise<Found> {
+  if (isUuid(nameOrId)) return { flowId: nameOrId };
+  const listed = await listFlows(callApi);
+  if ('refused' in listed) return listed;
+  const [flow, another] = listed.flows.filter(({ name }) => name === nameOrId);
+  if (flow === undefined) {
+    return {
+      refused: failure(`No flow has the name ${JSON.stringify(nameOrId)}. See list_flows.`),
+    };
+  }
+  if (another !== undefined) {
+    return { refused: failure('Several flows have this name. Use the ID of one: see list_flows.') };
+  }
+  return { flowId: flow.flowId };
+}
+
+/** The first page of flows, which has up to 200. */
+export async function listFlows(
+  callApi: CallApi,
+): Promise<{ flows: FlowRecord[] } | { refused: CallToolResult }> {
+  const answer = await callApi({ method: 'GET', path: '/api/v1/flows?limit=200' });
+  const flows = dataOf(answer) as FlowRecord[] | null;
+  return flows === null ? { refused: refusal(answer) } : { flows };
+}

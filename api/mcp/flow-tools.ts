@@ -1,0 +1,32 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { toolLimits } from '../../core/agent/tool-limits.ts';
+import type { CallApi } from './call-api.ts';
+import { listFlows } from './find-flow.ts';
+import { flowToolNames } from './flow-tool-name.ts';
+import { runFlow } from './run-tools.ts';
+import * as fields from './tool-fields.ts';
+
+/** Each flow with a description is a tool. Without the flows, the other tools remain. */
+export async function flowTools(server: McpServer, callApi: CallApi): Promise<void> {
+  const listed = await listFlows(callApi);
+  if ('refused' in listed) return;
+  const described = listed.flows.filter(({ description }) => description !== null);
+  const flows = described.slice(0, toolLimits.flowsMax);
+  const names = flowToolNames(flows);
+  for (const [index, { flowId, name, description, prompt }] of flows.entries()) {
+    server.registerTool(
+      names[index] ?? flowId,
+      {
+        title: name,
+        description: description ?? name,
+        inputSchema: z.strictObject({
+          prompt: prompt === null ? fields.prompt : fields.prompt.optional(),
+          idempotencyKey: fields.idempotencyKey,
+          waitSeconds: fields.waitSeconds,
+        }),
+      },
+      (request) => runFlow(callApi, { flowId, ...request }),
+    );
+  }
+}

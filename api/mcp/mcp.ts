@@ -1,0 +1,88 @@
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
+import type { App } from '../app-types.ts';
+import { forKeys } from '../auth/callers.ts';
+import type { ApiDeps } from '../deps.ts';
+import { noQuery } from '../runs/run-schema.ts';
+import { errors } from '../schemas/envelope.ts';
+import { jsonValue } from '../schemas/text.ts';
+import { createCallApi } from './call-api.ts';
+import { createMcpServer } from './mcp-server.ts';
+
+/** Answers are not listed: the server asks its clients nothing. */
+const message = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]).optional(),
+  method: z.string().min(1),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+const answered = jsonValue().meta({
+  description: 'A JSON-RPC answer.',
+});
+
+const schema = {
+  summary: 'Model Context Protocol, for agents that use flows as tools',
+  description:
+    'Streamable HTTP without sessions, by the official server library. Each tool calls one route of this API with the same key, and takes a token of its rate like any request.',
+  querystring: noQuery,
+  body: message,
+  response: {
+    200: answered,
+    202: z.null().meta({ description: 'A notification was received.' }),
+    ...errors(400, 401, 403, 413, 415, 429, 500, 503),
+  },
+};
+
+const paths = [
+  { path: '/api/v1/mcp', operationId: 'mcp' },
+  // Clients try it if they know only the address of the service.
+  { path: '/mcp', operationId: 'mcpAtShortPath' },
+] as const;
+
+/**
+ * Flows as tools. A request is answered by a server that lives as long as the request, so any
+ * process can answer any request.
+ */
+export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
+  const config = forKeys('read', 'run', 'chat');
+  const bodyLimit = limits.http.mediumBodyMaxBytes;
+  const url = `${publicUrl}${paths[0].path}`;
+  for (const { path, operationId } of paths) {
+    const described = { ...schema, operationId };
+    app.post(path, { config, schema: described, bodyLimit }, async (request, reply) => {
+      const callApi = createCallApi(app, request);
+      const handler = createMcpHandler(() => createMcpServer(callApi, request.body), {
+        maxSubscriptions: 0, // a stream that announces changes of tools would need all processes
+        onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
+      });
+      const answer = await handler.fetch(toWebRequest(request, url), { parsedBody: request.body });
+      return sendAnswer(reply, answer);
+    });
+  }
+}
+
+/**
+ * Only the headers that the protocol defines. The body is parsed already. `Accept` is not required
+ * from clients, though the protocol does.
+ */
+function toWebRequest({ headers }: FastifyRequest, url: string): Request {
+  const names = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
+  const sent = names.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value] as [string, string]] : [];
+  });
+  const accept: [string, string] = ['accept', 'application/json, text/event-stream'];
+  return new Request(url, { method: 'POST', headers: [accept, ...sent] });
+}
+
+async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
+  const text = await answer.text();
+  reply.code(answer.status);
+  if (text === '') return reply.send();
+  return reply.type('application/json; charset=utf-8').send(messageIn(text));
+}
+
+/** The library sends some answers as a stream of one event. Every client accepts JSON. */
+const messageIn = (text: string): string => /^data: (.*)$/m.exec(text)?.[1] ?? text;

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import { toolLimits } from '../../core/agent/tool-limits.ts';
+import type { runWithPrompt } from '../runs/run-schema.ts';
+import type { CallApi } from './call-api.ts';
+import { dataOf, firstPart, refusal, success } from './tool-result.ts';
+
+type ReadRun = z.infer<typeof runWithPrompt>;
+
+interface Wait {
+  runId: string;
+  seconds: number;
+}
+
+/**
+ * What a model needs to know about a run, once it has ended or asks a question, or after the time.
+ * The run is known to exist if `isStarted`: then an error in between hides nothing.
+ */
+export async function waitForRun(
+  callApi: CallApi,
+  { runId, seconds, isStarted = false }: Wait & { isStarted?: boolean },
+): Promise<CallToolResult> {
+  const deadline = performance.now() + seconds * 1_000;
+  for (let pauseMs: number = toolLimits.pollMinMs; ; pauseMs *= 2) {
+    const answer = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}` });
+    const run = dataOf(answer) as ReadRun | null;
+    if (run === null)
+      return isStarted ? success({ runId, hasEnded: false, next }) : refusal(answer);
+    const leftMs = deadline - performance.now();
+    if (run.finishedAt !== null || run.interactions.length > 0 || leftMs <= 0) {
+      return success({ ...outcomeOf(run), ...nextStep(run) });
+    }
+    await sleep(Math.min(pauseMs, toolLimits.pollMaxMs, leftMs));
+  }
+}
+
+const next = 'The run has not ended: call run_status.';
+
+function outcomeOf(run: ReadRun) {
+  const { runId, flowId, finishedAt, exitCode, error, result, structuredOutput, costUsd } = run;
+  if (finishedAt === null) return { runId, flowId, hasEnded: false, costUsd };
+  return {
+    runId,
+    flowId,
+    hasEnded: true,
+    exitCode,
+    ...(error === null ? {} : { error }),
+    result: result === null ? null : firstPart(result),
+    ...(structuredOutput === null ? {} : { structuredOutput }),
+    costUsd,
+  };
+}
+
+function nextStep({ finishedAt, interactions, sessionId }: ReadRun) {
+  if (interactions.length > 0) {
+    const questions = interactions.map(({ interactionId, questions: asked }) => ({
+      interactionId,
+      questions: asked,
+    }));
+    return { questions, next: 'The agent waits for an answer: call answer_question.' };
+  }
+  if (finishedAt !== null) return {};
+  return { next: sessionId === null ? next : 'It is a chat session: call chat.' };
+}

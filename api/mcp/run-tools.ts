@@ -1,0 +1,120 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { RunRecord } from '../runs/run-schema.ts';
+import type { CallApi } from './call-api.ts';
+import { findFlow, listFlows } from './find-flow.ts';
+import { waitForRun } from './run-result.ts';
+import * as fields from './tool-fields.ts';
+import { dataOf, firstPart, refusal, success } from './tool-result.ts';
+
+interface RunRequest {
+  flowId: string;
+  prompt?: string | undefined;
+  idempotencyKey?: string | undefined;
+  waitSeconds: number;
+}
+
+/** Starts a run and waits for its end. A call that is cut off does not end the run. */
+export async function runFlow(
+  callApi: CallApi,
+  { flowId, prompt, idempotencyKey, waitSeconds }: RunRequest,
+): Promise<CallToolResult> {
+  const body = {
+    ...(prompt === undefined ? {} : { prompt }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  };
+  const started = await callApi({ method: 'POST', path: `/api/v1/flows/${flowId}/runs`, body });
+  const run = dataOf(started) as RunRecord | null;
+  if (run === null) return refusal(started);
+  return waitForRun(callApi, { runId: run.runId, seconds: waitSeconds, isStarted: true });
+}
+
+/** Tools that start runs and wait for their ends. */
+export function runTools(server: McpServer, callApi: CallApi): void {
+  server.registerTool(
+    'list_flows',
+    {
+      description: 'The flows that can be run, with their names and descriptions.',
+      annotations: { readOnlyHint: true },
+    },
+    async () => {
+      const listed = await listFlows(callApi);
+      if ('refused' in listed) return listed.refused;
+      return success(
+        listed.flows.map(({ flowId, name, description }) => ({
+          flowId,
+          name,
+          description: description && firstPart(description),
+        })),
+      );
+    },
+  );
+
+  server.registerTool(
+    'run_flow',
+    {
+      description: 'Starts a run of a flow in a fresh container and waits for its end.',
+      inputSchema: z.strictObject({
+        flow: fields.flow,
+        prompt: fields.prompt.optional(),
+        idempotencyKey: fields.idempotencyKey,
+        waitSeconds: fields.waitSeconds,
+      }),
+    },
+    async ({ flow, ...request }) => {
+      const found = await findFlow(callApi, flow);
+      return 'refused' in found ? found.refused : runFlow(callApi, { ...found, ...request });
+    },
+  );
+
+  server.registerTool(
+    'run_status',
+    {
+      description: 'Whether a run has ended, its result, and the questions of its agent.',
+      inputSchema: z.strictObject({ runId: fields.runId, waitSeconds: fields.waitSeconds }),
+      annotations: { readOnlyHint: true },
+    },
+    ({ runId, waitSeconds }) => waitForRun(callApi, { runId, seconds: waitSeconds }),
+  );
+}
+
+/** Tools that change a run. */
+export function controlTools(server: McpServer, callApi: CallApi): void {
+  server.registerTool(
+    'stop_run',
+    {
+      description: 'Ends a run. It keeps its log and files.',
+      inputSchema: z.strictObject({ runId: fields.runId }),
+      annotations: { destructiveHint: true, idempotentHint: true },
+    },
+    async ({ runId }) => {
+      const answer = await callApi({
+        method: 'POST',
+        path: `/api/v1/runs/${runId}/stop`,
+        body: {},
+      });
+      return answer.status < 300 ? success({ runId, stopping: true }) : refusal(answer);
+    },
+  );
+
+  server.registerTool(
+    'answer_question',
+    {
+      description: 'Answers a question of the agent of a run, which run_status shows.',
+      inputSchema: z.strictObject({
+        runId: fields.runId,
+        interactionId: z.string(),
+        answers: z
+          .record(z.string(), z.union([z.string(), z.array(z.string())]))
+          .describe(
+            'An answer by the text of each question: the label of an option, or free text.',
+          ),
+      }),
+    },
+    async ({ runId, interactionId, answers }) => {
+      const path = `/api/v1/runs/${runId}/interactions/${encodeURIComponent(interactionId)}`;
+      const answer = await callApi({ method: 'POST', path, body: { answers } });
+      return answer.status < 300 ? success({ runId, answered: true }) : refusal(answer);
+    },
+  );
+}

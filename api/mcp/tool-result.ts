@@ -1,0 +1,39 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { toolLimits } from '../../core/agent/tool-limits.ts';
+import type { ApiAnswer } from './call-api.ts';
+
+/** The answer of a tool: JSON that the model reads. */
+export const success = (value: unknown): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+});
+
+/** An error that the model reads, so that it can correct its call. */
+export const failure = (text: string): CallToolResult => ({
+  content: [{ type: 'text', text }],
+  isError: true,
+});
+
+/** The error of a route, with its code, and with the limit that was reached. */
+export function refusal({ status, json }: ApiAnswer): CallToolResult {
+  const { error } = (json ?? {}) as { error?: { code: string; message: string; limit?: number } };
+  if (error === undefined) return failure(`The service answered with status ${status}.`);
+  const limit = error.limit === undefined ? '' : ` The limit is ${error.limit}.`;
+  return failure(`${error.code}: ${error.message}${limit}`);
+}
+
+/** The member `data` of a success, which callers cast to what the route describes, or null. */
+export function dataOf({ status, json }: ApiAnswer): unknown {
+  return status < 300 ? (json as { data: unknown }).data : null;
+}
+
+/** Keeps the end of a text, which is what tells how a run ended. */
+export function lastPart(text: string): string {
+  const { textMaxChars } = toolLimits;
+  return text.length <= textMaxChars ? text : `[…]${text.slice(-textMaxChars)}`;
+}
+
+/** Keeps the beginning of a text. */
+export function firstPart(text: string): string {
+  const { textMaxChars } = toolLimits;
+  return text.length <= textMaxChars ? text : `${text.slice(0, textMaxChars)}[…]`;
+}
