@@ -53,6 +53,18 @@ export type { MessageOptions, Session, SessionOptions } from './sessions/session
 export type { PendingTurn } from './sessions/turn.ts';
 export type { EventOf, RunEvent, UnknownEvent } from './stream/events.ts';
 export type { FollowOptions } from './stream/follow.ts';
+export type {
+  Entry,
+  MessageEntry,
+  NoticeEntry,
+  PatchHunk,
+  QuestionEntry,
+  TextEntry,
+  ThinkingEntry,
+  ToolEntry,
+} from './transcript/entries.ts';
+export { emptyTranscript, type Transcript } from './transcript/state.ts';
+export { extendTranscript } from './transcript/transcript.ts';
 export {
   verifyWebhook,
   type WebhookEvent,

@@ -1110,6 +1110,118 @@ interface FollowRequest extends FollowOptions {
     isOver?: () => Promise<boolean>;
 }
 declare function followRun(request: FollowRequest): AsyncGenerator<RunEvent, void, undefined>;
+declare function applyAgentEvent(draft: Draft, { type, seq, data }: RunEvent): void;
+/** A transcript that is being extended. Its list is its own; its entries are only replaced. */
+interface Draft extends Omit<Transcript, 'entries'> {
+    entries: Entry[];
+}
+type WithoutKey<One> = One extends Entry ? Omit<One, 'key' | 'seq'> : never;
+type NewEntry = WithoutKey<Entry>;
+interface Place {
+    seq: number | null;
+    /** The tool call whose subagent has made the entry. */
+    parent?: string | null;
+}
+declare function addEntry(draft: Draft, { seq, parent }: Place, entry: NewEntry): void;
+type Change = (entry: Entry) => Entry | null;
+/** Replaces the last entry for which `change` returns one; null leaves an entry as it is. */
+declare function updateEntry(draft: Draft, change: Change): void;
+/** After a turn, nothing that the agent was waiting for continues. */
+declare function closeOpenEntries(draft: Draft): void;
+interface EntryBase {
+    /** Unique among the entries beside it. */
+    key: string;
+    /** The frame that the entry comes from. */
+    seq: number | null;
+}
+/** A message to the agent: the prompt of a run, or a message of a session. */
+interface MessageEntry extends EntryBase {
+    kind: 'message';
+    messageId: string | null;
+    text: string;
+    /** From 1; higher if the turn was run again. */
+    attempt: number;
+    /** Null until the turn of the message has ended. */
+    end: {
+        exitCode: number;
+        error: string | null;
+    } | null;
+}
+/** A block of the agent's answer. */
+interface TextEntry extends EntryBase {
+    kind: 'text';
+    text: string;
+    /** The text reports an error of the model API. */
+    isError: boolean;
+}
+interface ThinkingEntry extends EntryBase {
+    kind: 'thinking';
+    text: string;
+}
+/** A call of a tool with its result, and the work of the subagent that it has started. */
+interface ToolEntry extends EntryBase {
+    kind: 'tool';
+    toolUseId: string;
+    name: string;
+    input: Readonly<Record<string, unknown>>;
+    /** `stopped`: the turn has ended without a result. */
+    state: 'running' | 'done' | 'failed' | 'stopped';
+    result: string | null;
+    /** The changed parts of a file. */
+    patch: readonly PatchHunk[];
+    children: readonly Entry[];
+}
+interface PatchHunk {
+    oldStart: number;
+    newStart: number;
+    /** Each begins with a space, a plus or a minus. */
+    lines: readonly string[];
+}
+interface QuestionEntry extends EntryBase {
+    kind: 'question';
+    interactionId: string;
+    toolName: string;
+    questions: readonly Readonly<Record<string, unknown>>[];
+    state: 'open' | 'answered' | 'withdrawn';
+}
+/** Something that happened besides the conversation. */
+interface NoticeEntry extends EntryBase {
+    kind: 'notice';
+    notice: 'agent_error' | 'api_retry' | 'compacted' | 'files_skipped' | 'frames_missing' | 'interrupted' | 'state_rolled_back';
+    text: string;
+}
+type Entry = MessageEntry | TextEntry | ThinkingEntry | ToolEntry | QuestionEntry | NoticeEntry;
+/** The conversation of a run, and its state. */
+interface Transcript {
+    entries: readonly Entry[];
+    /** The block that the agent is writing; only with partial messages. */
+    typing: {
+        readonly text: string;
+        readonly thinking: string;
+    };
+    status: EventData['status']['status'] | null;
+    agentStatus: EventData['status']['agentStatus'];
+    fileTree: EventData['filetree'];
+    model: string | null;
+    /** The agent's own figures. The run's record has the measured ones. */
+    reported: Reported;
+    /** The part of `reported` that belongs to the last message of the model. */
+    lastMessage: {
+        readonly id: string;
+        readonly inputTokens: number;
+        readonly outputTokens: number;
+    };
+    finished: EventData['finished'] | null;
+    lastSeq: number;
+}
+interface Reported {
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+    readonly costUsd: number;
+}
+declare const emptyTranscript: Transcript;
+/** Returns the transcript with further events. Many at once cost less than one by one. */
+declare function extendTranscript(transcript: Transcript, ...events: RunEvent[]): Transcript;
 interface Signature {
     timeSeconds: number;
     bytes: Uint8Array<ArrayBuffer>;
@@ -1225,6 +1337,17 @@ export {
   type RunEvent,
   type UnknownEvent,
   type FollowOptions,
+  type Entry,
+  type MessageEntry,
+  type NoticeEntry,
+  type PatchHunk,
+  type QuestionEntry,
+  type TextEntry,
+  type ThinkingEntry,
+  type ToolEntry,
+  emptyTranscript,
+  type Transcript,
+  extendTranscript,
   verifyWebhook,
   type WebhookEvent,
   WebhookRejected,

@@ -124,6 +124,18 @@ function parseObject(line) {
     return null;
   }
 }
+function objectIn(value, name) {
+  const member = value[name];
+  return isObject(member) ? member : {};
+}
+function listIn(value, name) {
+  const member = value[name];
+  return Array.isArray(member) ? member : [];
+}
+function textIn(value, name) {
+  const member = value[name];
+  return typeof member === "string" ? member : null;
+}
 
 // client/http/response-error.ts
 async function responseError(response) {
@@ -350,7 +362,7 @@ async function* readTarEntries(archive) {
         continue;
       }
       if (type !== "0") throw new TypeError(`The archive has an entry of the type ${type}.`);
-      yield { path: longPath ?? textIn(header, 0, 100), mode: octalIn(header, 100, 108), content };
+      yield { path: longPath ?? textIn2(header, 0, 100), mode: octalIn(header, 100, 108), content };
       longPath = null;
     }
   } finally {
@@ -383,8 +395,8 @@ function byteReader(archive) {
   return { take, close: () => reader.cancel() };
 }
 var decoder = new TextDecoder();
-var textIn = (block, from, to) => decoder.decode(block.subarray(from, to)).replace(/\0.*/s, "");
-var octalIn = (block, from, to) => Number.parseInt(textIn(block, from, to).trim() || "0", 8);
+var textIn2 = (block, from, to) => decoder.decode(block.subarray(from, to)).replace(/\0.*/s, "");
+var octalIn = (block, from, to) => Number.parseInt(textIn2(block, from, to).trim() || "0", 8);
 function pathOfRecords(content) {
   for (let at = 0; at < content.length; ) {
     const record = decoder.decode(content.subarray(at));
@@ -1081,6 +1093,266 @@ function variable(name) {
   return process?.env?.[name] || void 0;
 }
 
+// client/transcript/state.ts
+var emptyTranscript = {
+  entries: [],
+  typing: { text: "", thinking: "" },
+  status: null,
+  agentStatus: null,
+  fileTree: [],
+  model: null,
+  reported: { inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  lastMessage: { id: "", inputTokens: 0, outputTokens: 0 },
+  finished: null,
+  lastSeq: 0
+};
+
+// client/transcript/draft.ts
+function addEntry(draft, { seq, parent = null }, entry) {
+  if (parent === null) {
+    draft.entries.push(keyed(entry, seq, draft.entries));
+    return;
+  }
+  updateEntry(draft, (tool) => {
+    if (tool.kind !== "tool" || tool.toolUseId !== parent) return null;
+    return { ...tool, children: [...tool.children, keyed(entry, seq, tool.children)] };
+  });
+}
+function keyed(entry, seq, among) {
+  return { ...entry, seq, key: `${seq ?? ""}.${among.length}` };
+}
+function updateEntry(draft, change) {
+  const at = draft.entries.findLastIndex((entry2) => changedEntry(entry2, change) !== null);
+  const entry = draft.entries[at];
+  const changed = entry === void 0 ? null : changedEntry(entry, change);
+  if (changed !== null) draft.entries[at] = changed;
+}
+function changedEntry(entry, change) {
+  const changed = change(entry);
+  if (changed !== null || entry.kind !== "tool") return changed;
+  for (const [at, child] of [...entry.children.entries()].reverse()) {
+    const changedChild = changedEntry(child, change);
+    if (changedChild !== null) return { ...entry, children: entry.children.with(at, changedChild) };
+  }
+  return null;
+}
+function closeOpenEntries(draft) {
+  draft.typing = emptyTranscript.typing;
+  draft.entries = draft.entries.map(closed);
+}
+function closed(entry) {
+  if (entry.kind === "question" && entry.state === "open") return { ...entry, state: "withdrawn" };
+  if (entry.kind !== "tool") return entry;
+  if (entry.state !== "running" && entry.children.length === 0) return entry;
+  const state = entry.state === "running" ? "stopped" : entry.state;
+  return { ...entry, state, children: entry.children.map(closed) };
+}
+
+// client/transcript/agent-events.ts
+function applyAgentEvent(draft, { type, seq, data }) {
+  if (!isObject(data)) return;
+  switch (type) {
+    case "assistant":
+      return addAnswer(draft, seq, data);
+    case "user":
+      return addInput(draft, seq, data);
+    case "result":
+      return addResult(draft, seq, data);
+    case "system":
+      return addSystem(draft, seq, data);
+    case "stream_event":
+      return addDelta(draft, data);
+    default:
+  }
+}
+var blocksOf = (data) => listIn(objectIn(data, "message"), "content").filter(isObject);
+var parentOf = (data) => textIn(data, "parent_tool_use_id");
+function addAnswer(draft, seq, data) {
+  const parent = parentOf(data);
+  if (parent === null) draft.typing = emptyTranscript.typing;
+  countTokens(draft, objectIn(data, "message"));
+  for (const block of blocksOf(data)) {
+    const text = textIn(block, "text") ?? textIn(block, "thinking") ?? "";
+    const { type } = block;
+    if (type === "tool_use") {
+      const toolUseId = textIn(block, "id") ?? "";
+      const call = {
+        toolUseId,
+        name: textIn(block, "name") ?? "",
+        input: objectIn(block, "input")
+      };
+      const open = { state: "running", result: null, patch: [], children: [] };
+      addEntry(draft, { seq, parent }, { kind: "tool", ...call, ...open });
+    } else if (type === "text" && text !== "") {
+      const isError = data.is_api_error_message === true;
+      addEntry(draft, { seq, parent }, { kind: "text", text, isError });
+    } else if (type === "thinking" && text !== "") {
+      addEntry(draft, { seq, parent }, { kind: "thinking", text });
+    }
+  }
+}
+function countTokens(draft, message) {
+  const id = textIn(message, "id") ?? "";
+  const usage = objectIn(message, "usage");
+  const inputTokens = numberIn(usage, "input_tokens") + numberIn(usage, "cache_creation_input_tokens") + numberIn(usage, "cache_read_input_tokens");
+  const outputTokens = numberIn(usage, "output_tokens");
+  const { reported, lastMessage } = draft;
+  const before = lastMessage.id === id ? lastMessage : emptyTranscript.lastMessage;
+  draft.reported = {
+    ...reported,
+    inputTokens: reported.inputTokens + inputTokens - before.inputTokens,
+    outputTokens: reported.outputTokens + outputTokens - before.outputTokens
+  };
+  draft.lastMessage = { id, inputTokens, outputTokens };
+}
+function numberIn(value, name) {
+  const member = value[name];
+  return typeof member === "number" ? member : 0;
+}
+function addInput(draft, seq, data) {
+  for (const block of blocksOf(data)) {
+    if (block.type === "tool_result")
+      setToolResult(draft, block, objectIn(data, "tool_use_result"));
+  }
+  if (parentOf(data) !== null) return;
+  const texts = blocksOf(data).map((block) => textIn(block, "text") ?? "");
+  const text = textIn(objectIn(data, "message"), "content") ?? texts.join("");
+  if (text === "") return;
+  if (data.isReplay !== true) {
+    const isInterrupt = text.startsWith("[Request interrupted");
+    if (isInterrupt) addEntry(draft, { seq }, { kind: "notice", notice: "interrupted", text });
+    return;
+  }
+  const last = draft.entries.findLast(({ kind }) => kind === "message");
+  if (last?.kind === "message" && last.messageId !== null) return;
+  addEntry(draft, { seq }, { kind: "message", messageId: null, text, attempt: 1, end: null });
+}
+function setToolResult(draft, block, details) {
+  const toolUseId = textIn(block, "tool_use_id");
+  const parts = listIn(block, "content").filter(isObject);
+  const texts = parts.map((part) => textIn(part, "text") ?? `[${textIn(part, "type") ?? "data"}]`);
+  const result = textIn(block, "content") ?? texts.join("\n");
+  const state = block.is_error === true ? "failed" : "done";
+  const patch = listIn(details, "structuredPatch").filter(isObject).map(hunkOf);
+  updateEntry(
+    draft,
+    (entry) => entry.kind === "tool" && entry.toolUseId === toolUseId ? { ...entry, state, result, patch } : null
+  );
+}
+var hunkOf = (hunk) => ({
+  oldStart: numberIn(hunk, "oldStart"),
+  newStart: numberIn(hunk, "newStart"),
+  lines: listIn(hunk, "lines").filter((line) => typeof line === "string")
+});
+function addResult(draft, seq, data) {
+  draft.typing = emptyTranscript.typing;
+  draft.reported = { ...draft.reported, costUsd: numberIn(data, "total_cost_usd") };
+  if (data.is_error !== true) return;
+  const errors = listIn(data, "errors").filter((error) => typeof error === "string");
+  const text = errors.join("\n") || (textIn(data, "result") ?? textIn(data, "subtype") ?? "");
+  addEntry(draft, { seq }, { kind: "notice", notice: "agent_error", text });
+}
+function addSystem(draft, seq, data) {
+  if (data.subtype === "init") draft.model = textIn(data, "model") ?? draft.model;
+  if (data.subtype === "compact_boundary") {
+    const text = "The earlier conversation was summarized.";
+    addEntry(draft, { seq }, { kind: "notice", notice: "compacted", text });
+  }
+  if (data.subtype === "api_retry") {
+    const text = `The model API did not answer (${textIn(data, "error") ?? "no reason"}).`;
+    addEntry(draft, { seq }, { kind: "notice", notice: "api_retry", text });
+  }
+}
+function addDelta(draft, data) {
+  const event = objectIn(data, "event");
+  if (event.type !== "content_block_delta" || parentOf(data) !== null) return;
+  const delta = objectIn(event, "delta");
+  const { text, thinking } = draft.typing;
+  draft.typing = {
+    text: text + (delta.type === "text_delta" ? textIn(delta, "text") ?? "" : ""),
+    thinking: thinking + (delta.type === "thinking_delta" ? textIn(delta, "thinking") ?? "" : "")
+  };
+}
+
+// client/transcript/transcript.ts
+function extendTranscript(transcript, ...events) {
+  const draft = { ...transcript, entries: [...transcript.entries] };
+  for (const event of events) {
+    if (event.seq !== null && event.seq <= draft.lastSeq) continue;
+    draft.lastSeq = event.seq ?? draft.lastSeq;
+    apply(draft, event);
+  }
+  return draft;
+}
+function apply(draft, event) {
+  switch (event.type) {
+    case "status":
+      draft.status = event.data.status;
+      draft.agentStatus = event.data.agentStatus;
+      return;
+    case "agent_status":
+      draft.agentStatus = event.data.status;
+      return;
+    case "filetree":
+      draft.fileTree = event.data;
+      return;
+    case "user_message":
+      return addMessage(draft, event);
+    case "turn_end":
+      return endTurn(draft, event.data);
+    case "interaction":
+      return addEntry(draft, event, { kind: "question", state: "open", ...event.data });
+    case "interaction_closed":
+      return closeQuestion(draft, event.data);
+    case "finished":
+      draft.finished = event.data;
+      return closeOpenEntries(draft);
+    case "files_skipped":
+    case "replay_truncated":
+    case "state_rolled_back":
+      return addEntry(draft, event, { kind: "notice", ...noticeOf(event) });
+    default:
+      return applyAgentEvent(draft, event);
+  }
+}
+function addMessage(draft, { seq, data }) {
+  const { messageId, text, attempt = 1 } = data;
+  const earlier = draft.entries.findIndex(
+    (entry) => entry.kind === "message" && entry.messageId === messageId
+  );
+  if (earlier !== -1) draft.entries.splice(earlier);
+  draft.typing = emptyTranscript.typing;
+  addEntry(draft, { seq }, { kind: "message", messageId, text, attempt, end: null });
+}
+function endTurn(draft, data) {
+  const { messageId, exitCode, error = null } = data;
+  updateEntry(
+    draft,
+    (entry) => entry.kind === "message" && entry.messageId === messageId ? { ...entry, end: { exitCode, error } } : null
+  );
+  closeOpenEntries(draft);
+}
+function closeQuestion(draft, data) {
+  updateEntry(
+    draft,
+    (entry) => entry.kind === "question" && entry.interactionId === data.interactionId ? { ...entry, state: data.outcome } : null
+  );
+}
+function noticeOf(event) {
+  switch (event.type) {
+    case "files_skipped": {
+      const text = `${event.data.skippedCount} entries of the working directory are not stored.`;
+      return { notice: event.type, text };
+    }
+    case "replay_truncated": {
+      const text = `The frames before ${event.data.firstAvailableSeq} are no longer stored.`;
+      return { notice: "frames_missing", text };
+    }
+    case "state_rolled_back":
+      return { notice: event.type, text: "The turns after the last saved one were lost." };
+  }
+}
+
 // client/webhooks/signature.ts
 function parseSignature(header) {
   const [, time, hex] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
@@ -1179,6 +1451,8 @@ export {
   ValidationError,
   WaitLimit,
   WebhookRejected,
+  emptyTranscript,
+  extendTranscript,
   isFlowrunError,
   verifyWebhook
 };
