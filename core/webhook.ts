@@ -4,7 +4,14 @@ import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
 /** The events that an endpoint of a project can choose. */
-export const endpointEvents = ['run.finished', 'session.ended'] as const;
+export const endpointEvents = [
+  'run.started',
+  'run.finished',
+  'session.idle',
+  'session.ended',
+  'interaction.asked',
+  'delivery.dropped',
+] as const;
 
 export type EndpointEvent = (typeof endpointEvents)[number];
 

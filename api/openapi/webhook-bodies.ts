@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { WebhookEvent } from '../../core/webhook.ts';
+import { endpointEvents, type WebhookEvent } from '../../core/webhook.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
 import { runError } from '../schemas/run-error.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
+const labels = z.record(z.string(), z.string());
 
 const runFinished = z
   .object({
@@ -21,16 +22,57 @@ const runFinished = z
     result: z.string().nullable(),
     costUsd,
     usage: runRecord.shape.usage,
-    labels: z.record(z.string(), z.string()),
+    labels,
     files: storedFiles,
     offlineModel: runRecord.shape.offlineModel,
   })
   .meta({ id: 'RunFinished' });
 
+const ofProject = z.object({ projectId: z.string(), occurredAt: timestamp });
+const causedByRun = ofProject.extend({ runId: z.uuid(), flowId: z.uuid(), labels });
+
 /** The body of each webhook. */
 export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
   'run.finished': runFinished,
+  'run.started': causedByRun
+    .extend({
+      status: z.literal('running'),
+      agentStatus: z.string(),
+      triggerType: z.string(),
+      startedAt: timestamp,
+    })
+    .meta({ id: 'RunStarted' }),
+  'session.idle': causedByRun
+    .extend({
+      sessionId: z.string(),
+      messageId: z.uuid().meta({ description: 'The message whose turn has ended last.' }),
+      exitCode: z.int(),
+      result: z.string().optional().meta({ description: 'The text of the turn.' }),
+      error: z.string().optional().meta({ description: 'Why the service has failed the turn.' }),
+    })
+    .meta({ id: 'SessionIdle' }),
   'session.ended': runFinished.extend({ sessionId: z.string() }).meta({ id: 'SessionEnded' }),
+  'interaction.asked': causedByRun
+    .extend({
+      sessionId: z.string().optional(),
+      interactionId: z.string(),
+      toolName: z.string(),
+      input: z.unknown().meta({ description: 'The questions.' }),
+      askedAt: timestamp,
+    })
+    .meta({ id: 'InteractionAsked' }),
+  'delivery.dropped': causedByRun
+    .partial()
+    .extend({
+      ...ofProject.shape,
+      sessionId: z.string().optional(),
+      deliveryId: z.uuid(),
+      event: z.enum([...endpointEvents, 'endpoint.test']),
+      endpointId: z.uuid().nullable().meta({ description: 'Null: sent to a `callbackUrl`.' }),
+      attempts: z.int(),
+      lastStatus: z.int().nullable(),
+    })
+    .meta({ id: 'DeliveryDropped' }),
   'endpoint.test': z
     .object({ projectId: z.string(), endpointId: z.uuid(), sentAt: timestamp })
     .meta({ id: 'EndpointTest' }),

@@ -45,7 +45,7 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
       name,
       description,
       in: 'header',
-      required: name !== 'X-Service-Signature-Next',
+      required: name !== 'X-Service-Signature-Next' && !isLackedBy(event, name),
       schema: { type: 'string' },
     })),
     requestBody: {
@@ -61,11 +61,24 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
   },
 });
 
+/** No run has caused `endpoint.test`, whose delivery may be dropped too. */
+const isLackedBy = (event: WebhookEvent, name: string): boolean =>
+  event === 'delivery.dropped' && name === runId[0];
+
 /** The name of the schema of a webhook's body. */
 const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta()?.id);
 
+const toEndpoints = 'Sent to the endpoints that chose the event.';
+
 /** By their events. */
 export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
+  'run.started': described({
+    event: 'run.started',
+    operationId: 'runStarted',
+    summary: 'The container of a run has started',
+    description: toEndpoints,
+    tag: 'Runs',
+  }),
   'run.finished': described({
     event: 'run.finished',
     operationId: 'runFinished',
@@ -74,6 +87,13 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
       'Sent to the `callbackUrl` of the run, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
     tag: 'Runs',
   }),
+  'session.idle': described({
+    event: 'session.idle',
+    operationId: 'sessionIdle',
+    summary: 'A turn of a session has ended, and no message is queued',
+    description: `Sent to the \`callbackUrl\` of the session, and to the endpoints that chose the event.`,
+    tag: 'Sessions',
+  }),
   'session.ended': described({
     event: 'session.ended',
     operationId: 'sessionEnded',
@@ -81,6 +101,20 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
     description:
       'Sent to the `callbackUrl` of the session, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
     tag: 'Sessions',
+  }),
+  'interaction.asked': described({
+    event: 'interaction.asked',
+    operationId: 'interactionAsked',
+    summary: 'An agent waits for answers',
+    description: `${toEndpoints} A session also sends it to its \`callbackUrl\`.`,
+    tag: 'Runs',
+  }),
+  'delivery.dropped': described({
+    event: 'delivery.dropped',
+    operationId: 'deliveryDropped',
+    summary: 'The last attempt to deliver another event has failed',
+    description: toEndpoints,
+    tag: 'Operators',
   }),
   'endpoint.test': described({
     event: 'endpoint.test',

@@ -17,7 +17,8 @@ export const sessionBody = z.strictObject({
   }),
   callbackUrl: callbackUrl.meta({
     format: 'uri',
-    description: 'HTTPS URL that receives the signed webhook at the end of the session.',
+    description:
+      'HTTPS URL that receives the signed webhooks `session.idle`, `interaction.asked` and `session.ended`.',
   }),
   name: name().optional(),
   labels: labels.optional(),

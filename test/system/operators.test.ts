@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpointEvents } from '../../core/webhook.ts';
 import { openConversation } from '../support/conversation.ts';
 import { endOf } from '../support/end-of-workflow.ts';
 import { addEndpoint, removeEndpoint } from '../support/endpoints.ts';
 import { script } from '../support/prompts.ts';
+import { asking, colour, questionsOf } from '../support/questions.ts';
 import { expectSigned, postsOf, untilPosted } from '../support/received-webhook.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -150,25 +152,54 @@ const containersOf = (sandboxes: { containerId: string }[]): string[] =>
   sandboxes.map(({ containerId }) => containerId);
 
 describe('an endpoint of a project', { timeout: 180_000 }, () => {
-  it('gets the end of a run and of a session, each once and signed', async () => {
+  it('gets the events of a run and of a session, each once and signed', async () => {
     const { projectId, database } = service;
-    const eventTypes = ['run.finished', 'session.ended'] as const;
-    const endpoint = { projectId, url: `${receiver.url}/events`, eventTypes: [...eventTypes] };
+    const endpoint = { projectId, url: `${receiver.url}/events`, eventTypes: [...endpointEvents] };
     const endpointId = await addEndpoint(database.pool, endpoint);
     const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
-    const { chat } = await sessionAtRest();
+    const chat = await openConversation(service, { callbackUrl: `${receiver.url}/session` });
+    const messageId = await chat.send(asking([colour]));
+    const { untilAsked, answer } = questionsOf(() => service);
+    const [question] = await untilAsked(chat.runId);
+    await answer(chat.runId, question?.interactionId ?? '', { 'Which colour?': 'Blue' });
+    await chat.turn(messageId);
+    await untilPosted(receiver, chat, 4);
     await endSession(service, chat);
     await service.untilEnded(runId);
-    for (const [of, event] of [
-      [{ runId }, 'run.finished'],
-      [chat, 'session.ended'],
-    ] as const) {
-      await untilPosted(receiver, of, 1);
-      const [post] = postsOf(receiver, of);
-      expect(post?.headers).toMatchObject({ 'x-service-event': event, 'x-service-attempt': '1' });
+    const ofSession = ['interaction.asked', 'session.ended', 'session.idle'];
+    await expectEvents(chat, '/session', ofSession);
+    await expectEvents(chat, '/events', ofSession);
+    await expectEvents({ runId }, '/events', ['run.finished', 'run.started']);
+    await removeEndpoint(database.pool, endpointId);
+  });
+
+  async function expectEvents(of: { runId: string }, path: string, events: string[]) {
+    const posts = () => postsOf(receiver, of).filter((post) => post.path === path);
+    const received = () => posts().map(({ headers }) => headers['x-service-event']);
+    await expect.poll(() => received().sort(), { timeout: 60_000 }).toEqual(events);
+    for (const post of posts()) {
+      expect(post.headers['x-service-attempt']).toBe('1');
       await expectSigned(service, post);
     }
-    await removeEndpoint(database.pool, endpointId);
+  }
+
+  it('is notified of a delivery that was dropped', async () => {
+    const { projectId, database } = service;
+    // An attempt to reach this address is blocked, so there is no further one.
+    const blocked = { projectId, url: 'https://10.1.2.3/', eventTypes: ['run.started' as const] };
+    const endpoint = {
+      ...{ projectId, url: `${receiver.url}/dropped` },
+      eventTypes: ['delivery.dropped' as const],
+    };
+    const made = [blocked, endpoint].map((one) => addEndpoint(database.pool, one));
+    const [unreachable, other] = await Promise.all(made);
+    const { runId } = await service.trigger({ prompt: script([{ say: 'done' }]) });
+    await untilPosted(receiver, { runId }, 1);
+    const [post] = postsOf(receiver, { runId });
+    expect(JSON.parse(post?.body ?? '')).toMatchObject({
+      ...{ runId, event: 'run.started', endpointId: unreachable, attempts: 1, lastStatus: null },
+    });
+    for (const one of [unreachable, other]) await removeEndpoint(database.pool, one ?? '');
   });
 });
 

@@ -41,7 +41,7 @@ export const removedEndpoint = z.object({ endpointId: z.uuid(), removed: z.liter
 export const eventRecord = z
   .object({
     eventId: z.uuid().meta({ description: 'The same as the header `X-Service-Delivery-Id`.' }),
-    endpointId: z.uuid(),
+    endpointId: z.uuid().nullable(),
     projectId: z.string(),
     runId: z.uuid().nullable(),
     event: z.string(),

@@ -1,4 +1,4 @@
-// The events of a project for its endpoints: one row for each endpoint that gets the event. They
+// The events of a project: one row for each endpoint or callback URL that gets the event. They
 // are delivered like the webhook of a run, each in a workflow that the reconciler starts.
 
 import { limits } from '../../../core/limits.ts';
@@ -13,9 +13,10 @@ import { type AttemptResult, recordAttempt } from '../runs/record-attempt.ts';
 /** An event for an endpoint, without its body. */
 export interface EndpointEventRecord {
   eventId: string;
-  endpointId: string;
+  /** Null: it is sent to the callback URL of its session. */
+  endpointId: string | null;
   projectId: string;
-  /** Null for `endpoint.test`. */
+  /** Null if no run has caused it. */
   runId: string | null;
   event: WebhookEvent;
   state: 'pending' | 'delivered' | 'dropped';
@@ -38,8 +39,10 @@ const tables: DeliveryTables = {
   id: 'event_id',
   prefix: '',
   sent: `r.event, r.run_id as "runId", r.body, r.id as "deliveryId", r.request_id as "requestId",
-    (select e.url from webhook_endpoints e where e.id = r.endpoint_id and e.removed_at is null)
-      as url`,
+    case when r.endpoint_id is null
+      then (select o.callback_url from runs o where o.id = r.run_id)
+      else (select e.url from webhook_endpoints e where e.id = r.endpoint_id and e.removed_at is null)
+    end as url`,
 };
 
 export type EventStore = ReturnType<typeof createEventStore>;
@@ -89,9 +92,23 @@ const columns = `id as "eventId", endpoint_id as "endpointId", project_id as "pr
   run_id as "runId", event, state, attempts, last_status as "lastStatus",
   created_at as "createdAt"`;
 
+/** An event for an endpoint that was removed is no loss, and neither is that of another loss. */
 async function dropEvent(db: Db, eventId: string): Promise<void> {
-  const text = `update webhook_events set state = 'dropped' where id = $1 and state = 'pending'`;
-  await db.query(text, [eventId]);
+  await db.query(
+    `with dropped as (
+       update webhook_events set state = 'dropped' where id = $1 and state = 'pending'
+       returning *
+     )
+     select add_event(e.project_id, 'delivery.dropped', jsonb_build_object(
+       'deliveryId', e.id, 'event', e.event, 'endpointId', e.endpoint_id,
+       'attempts', e.attempts, 'lastStatus', e.last_status
+     ), e.run_id)
+     from dropped e
+     where e.event <> 'delivery.dropped' and not exists (
+       select from webhook_endpoints p where p.id = e.endpoint_id and p.removed_at is not null
+     )`,
+    [eventId],
+  );
 }
 
 async function addTest(db: Db, endpointId: string, body: string): Promise<string> {
@@ -151,17 +168,23 @@ async function pageOfEvents(
 }
 
 /**
- * Reads one page of each project, so that many events of one project delay no other. A concurrent
- * call has changed `start_at`, so that each event is taken once.
+ * `step` lists the projects by one look into the index for each. Reads one page of each project, so
+ * that many events of one project delay no other. A concurrent call has changed `start_at`, so that
+ * each event is taken once.
  */
 async function takeDue(db: Db): Promise<DueEvent[]> {
   const { rows } = await db.query<DueEvent>(
-    `with due as (
+    `with recursive step (project_id) as (
+       (select project_id from webhook_events where state = 'pending' order by project_id limit 1)
+       union all
+       select (select e.project_id from webhook_events e
+               where e.state = 'pending' and e.project_id > step.project_id
+               order by e.project_id limit 1)
+       from step where step.project_id is not null
+     ),
+     due as (
        select e.id, e.start_at
-       from (
-         select distinct project_id from webhook_endpoints where removed_at is null
-       ) p
-       cross join lateral (
+       from step p cross join lateral (
          select id, start_at, row_number() over (order by start_at) as turn
          from webhook_events
          where project_id = p.project_id and state = 'pending' and start_at <= (select db_clock())

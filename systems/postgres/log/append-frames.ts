@@ -53,6 +53,8 @@ interface ExtraCte {
   /** The name under which the whole statement is prepared. */
   name: string;
   part: string;
+  /** An expression that is evaluated once the frames are appended. */
+  result: string;
   values: unknown[];
 }
 
@@ -64,7 +66,7 @@ export async function appendFrames(db: Db, batch: Batch, beside?: ExtraCte): Pro
   const position = [token, generation, fromOffset, toOffset, memory];
   const { rows } = await db.query<AdvancedRow>({
     name: beside?.name ?? 'append_batch',
-    text: appendStatement(advanceByBatch, beside?.part),
+    text: appendStatement(advanceByBatch, beside),
     values: [...valuesOf(runId, frames, batch.facts), ...position, ...(beside?.values ?? [])],
   });
   return stored(rows[0] ?? (await findStoredBatch(db, batch)), frames.length);
@@ -135,7 +137,7 @@ function joinLines(values: string[]): string {
  * output is kept, because a turn that the agent starts itself has none. An agent may report any
  * number, so the sum stops before its column overflows.
  */
-const appendStatement = (advance: string, beside?: string): string => `
+const appendStatement = (advance: string, beside?: ExtraCte): string => `
   with advanced as (${advance} returning last_seq, db_clock() as at),
   inserted as (
     insert into frames (run_id, seq, at, event, channel, data)
@@ -164,8 +166,8 @@ const appendStatement = (advance: string, beside?: string): string => `
     from advanced
     where r.id = $1 and ($6::text is not null or $7::boolean)
     returning r.id
-  )${beside === undefined ? '' : `, ${beside}`}
-  select last_seq, at from advanced`;
+  )${beside === undefined ? '' : `, ${beside.part}`}
+  select last_seq, at${beside === undefined ? '' : `, ${beside.result}`} from advanced`;
 
 const advanceByBatch = `
   update run_logs

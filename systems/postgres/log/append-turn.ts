@@ -24,7 +24,8 @@ export function appendTurnFrames(
     turnEnd?.exitCode ?? null,
     turnEnd?.reply == null ? null : stripUnstorable(turnEnd.reply),
   ];
-  return appendFrames(db, batch, { name: 'append_turn', part: chatUpdates, values });
+  const extra = { part: chatUpdates, result: idleEvent, values };
+  return appendFrames(db, batch, { name: 'append_turn', ...extra });
 }
 
 /**
@@ -42,14 +43,12 @@ const chatUpdates = `
         reply = case when ${ends} then $19::text else m.reply end
     from advanced
     where m.id in ($16::uuid, $17::uuid)
-    returning
-      case when m.id = $17::uuid and m.ended_at = advanced.at then octet_length(m.reply) end
-      as reply_bytes
+    returning m.id = $17::uuid and m.ended_at = advanced.at as has_ended, m.reply
   ),
   reply_counted as (
     insert into stored_bytes_changes (project_id, kind, bytes)
-    select r.project_id, 'messages', m.reply_bytes
-    from message_update m, runs r where r.id = $1 and m.reply_bytes > 0
+    select r.project_id, 'messages', octet_length(m.reply)
+    from message_update m, runs r where r.id = $1 and m.has_ended and m.reply <> ''
   ),
   session_update as (
     update sessions s
@@ -57,3 +56,7 @@ const chatUpdates = `
     from advanced
     where s.run_id = $1 and $17::uuid is not null and (select count(*) from run_update) >= 0
   )`;
+
+const idleEvent = `(
+  select count(add_session_idle($1, $17, $18, m.reply, null)) from message_update m where m.has_ended
+)`;

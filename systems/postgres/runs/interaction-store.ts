@@ -41,11 +41,18 @@ async function record(db: Db, runId: string, events: InteractionEvent[]): Promis
          select $1, n.id, n.tool_name, n.input
          from unnest($2::text[], $3::text[], $4::text[]) n(id, tool_name, input)
          on conflict do nothing
-         returning run_id, octet_length(input) as bytes
+         returning *
+       ),
+       counted as (
+         insert into stored_bytes_changes (project_id, kind, bytes)
+         select r.project_id, 'messages', sum(octet_length(a.input))
+         from asked a join runs r on r.id = a.run_id group by r.project_id
        )
-       insert into stored_bytes_changes (project_id, kind, bytes)
-       select r.project_id, 'messages', sum(a.bytes)
-       from asked a join runs r on r.id = a.run_id group by r.project_id`,
+       select add_event(r.project_id, 'interaction.asked', jsonb_build_object(
+         'interactionId', a.id, 'toolName', a.tool_name, 'input', a.input::jsonb,
+         'askedAt', iso_timestamp(a.asked_at)
+       ), r.id)
+       from asked a join runs r on r.id = a.run_id order by a.asked_at, a.id`,
       [
         runId,
         asked.map(({ interactionId }) => interactionId),

@@ -173,10 +173,18 @@ async function markStarted(
   onStarted?: RunObserver['onStarted'],
 ): Promise<boolean> {
   const { rows } = await db.query<{ requestId: string | null; waitedMs: number }>(
-    `update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
-     where id = $1 and generation = $2 and started_at is null and ended_at is null
-     returning request_id as "requestId",
-       (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs"`,
+    `with started as (
+       update runs set started_at = db_clock(), agent_status = coalesce(agent_status, $3)
+       where id = $1 and generation = $2 and started_at is null and ended_at is null
+       returning *
+     )
+     select request_id as "requestId",
+       (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs",
+       add_event(project_id, 'run.started', jsonb_build_object(
+         'status', status, 'agentStatus', agent_status, 'triggerType', trigger_type,
+         'startedAt', iso_timestamp(started_at)
+       ), id)
+     from started`,
     [runId, generation, agentStatus],
   );
   if (!rows[0]) return false;

@@ -51,9 +51,18 @@ export const createRedeliveryRequests = (db: Db) => ({
 });
 
 async function dropWebhook(db: Db, runId: string): Promise<void> {
-  const text = `
-    update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'`;
-  await db.query(text, [runId]);
+  await db.query(
+    `with dropped as (
+       update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'
+       returning *
+     )
+     select add_event(r.project_id, 'delivery.dropped', jsonb_build_object(
+       'deliveryId', r.webhook_delivery_id, 'event', ${endEvent}, 'endpointId', null,
+       'attempts', r.webhook_attempts, 'lastStatus', r.webhook_last_status
+     ), r.id)
+     from dropped r`,
+    [runId],
+  );
 }
 
 async function claimRedelivery(db: Db, runId: string): Promise<number | null> {

@@ -648,12 +648,14 @@ create table webhook_endpoints (
 create index webhook_endpoints_by_project on webhook_endpoints (project_id, created_at, id)
   where removed_at is null;
 
--- Events for endpoints: a row for each endpoint that gets the event, inserted in the transaction of
--- the change that it reports. No foreign key references the run, because the rows may outlive it.
+-- Events of projects: a row for each endpoint or callback URL that gets the event, inserted in the
+-- transaction of the change that it reports. No foreign key references the run, because the rows
+-- may outlive it.
 create table webhook_events (
   -- also the ID of the delivery
   id uuid primary key default gen_random_uuid(),
-  endpoint_id uuid not null references webhook_endpoints,
+  -- null: sent to the callback URL of the session
+  endpoint_id uuid references webhook_endpoints,
   project_id text not null,
   run_id uuid,
   request_id text,

@@ -643,7 +643,7 @@ CREATE TABLE public.webhook_event_attempts (
 
 CREATE TABLE public.webhook_events (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
-    endpoint_id uuid NOT NULL,
+    endpoint_id uuid,
     project_id text NOT NULL,
     run_id uuid,
     request_id text,

@@ -1,5 +1,6 @@
 import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
 import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
+import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
@@ -32,7 +33,7 @@ export function failTurn(
         frames: failureFrames(failed, undelivered),
         facts: { agentStatus: 'error' },
       });
-      await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);
+      await markIdle(db, runId, { ...failed, ...undelivered });
     }
     await db.query('update runs set holds_slot = session_has_work(id) where id = $1', [runId]);
     return true;
@@ -77,6 +78,21 @@ async function failOldestMessage(
     [runId, reason, error],
   );
   return rows[0] ?? null;
+}
+
+/** The session is idle after a turn that the service has failed. */
+export async function markIdle(
+  db: Db,
+  runId: string,
+  { messageId, error, reason }: Pick<FailedTurn, 'messageId'> & UndeliveredMessage,
+): Promise<void> {
+  await db.query(
+    `with idle as (
+       update sessions set idle_since = db_clock() where run_id = $1 returning run_id
+     )
+     select add_session_idle(run_id, $2, 1, $3, $4) from idle`,
+    [runId, messageId, stripUnstorable(reason), error],
+  );
 }
 
 /** The reason takes the place of the agent's answer. */

@@ -9,7 +9,7 @@ import { inTransaction } from '../client/transaction.ts';
 import { type ScopedFile, scopedColumnsOf } from '../files/input-files.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
 import type { SandboxLease } from '../log/lease.ts';
-import { type FailedTurn, failureFrames, replyCounted } from './fail-turn.ts';
+import { type FailedTurn, failureFrames, markIdle, replyCounted } from './fail-turn.ts';
 
 export async function storeMessageFiles(
   db: Db,
@@ -123,6 +123,6 @@ export function rejectTurn(
       frames: failureFrames(rows[0], { error: 'files_refused', reason }),
       facts: { agentStatus: 'error' },
     });
-    await db.query('update sessions set idle_since = db_clock() where run_id = $1', [runId]);
+    await markIdle(db, runId, { ...rows[0], error: 'files_refused', reason });
   });
 }

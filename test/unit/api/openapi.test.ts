@@ -155,8 +155,12 @@ describe('the description', () => {
       },
     );
     expect(bodies).toEqual([
+      ['run.started', 'RunStarted'],
       ['run.finished', 'RunFinished'],
+      ['session.idle', 'SessionIdle'],
       ['session.ended', 'SessionEnded'],
+      ['interaction.asked', 'InteractionAsked'],
+      ['delivery.dropped', 'DeliveryDropped'],
       ['endpoint.test', 'EndpointTest'],
     ]);
   });

@@ -6,6 +6,7 @@ returns integer language plpgsql volatile as $$
 declare
   message session_messages;
   failed integer := 0;
+  last_id uuid;
 begin
   for message in
     select * from session_messages m
@@ -27,10 +28,16 @@ begin
       set ended_at = db_clock(), exit_code = 1, error = coalesce(m.error, p_error)
       where m.id = message.id;
     failed := failed + 1;
+    last_id := message.id;
   end loop;
   if failed > 0 then
     update runs r set agent_status = 'error' where r.id = p_run_id;
     update sessions s set idle_since = db_clock() where s.run_id = p_run_id;
+  end if;
+  -- The end of a session is an event itself.
+  if failed > 0 and p_attempts_max is not null then
+    perform add_session_idle(p_run_id, last_id, 1, null, m.error)
+      from session_messages m where m.id = last_id;
   end if;
   return failed;
 end

@@ -34,6 +34,7 @@ begin
   update runs r set holds_slot = false
     where r.id = p_run_id and r.holds_slot and r.host_id is null and r.waiting_since is null
       and not session_has_work(p_run_id);
+  perform add_session_idle(p_run_id, p_message_id, 1, null, 'withdrawn');
   return 'withdrawn';
 end
 $$;

@@ -1,0 +1,41 @@
+-- Adds an event of a project, in the transaction of the change that it reports: a row for each
+-- endpoint that has chosen it. A session also gets some of its events at its callback URL. The body
+-- has what all events of a run have in common, and then p_fields. p_run_id is null if no run has
+-- caused the event. Returns the number of rows.
+create or replace function add_event(
+  p_project_id text, p_event text, p_fields jsonb, p_run_id uuid default null
+) returns integer language plpgsql volatile as $$
+declare
+  run runs;
+  content jsonb := jsonb_build_object('projectId', p_project_id);
+  added integer;
+begin
+  select * into run from runs r where r.id = p_run_id;
+  if found then
+    content := content || jsonb_build_object(
+      'runId', run.id, 'flowId', run.flow_id, 'labels', run.labels::jsonb
+    );
+  end if;
+  if run.session_id is not null then
+    content := content || jsonb_build_object('sessionId', run.session_id);
+  end if;
+  content := content || jsonb_build_object('occurredAt', iso_timestamp(db_clock())) || p_fields;
+
+  insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body)
+    select target.id, p_project_id, p_run_id, run.request_id, p_event, content
+    from (
+      select e.id from webhook_endpoints e
+      where e.project_id = p_project_id and e.removed_at is null and p_event = any(e.event_types)
+      union all
+      select null
+      where p_event in ('session.idle', 'interaction.asked')
+        and run.session_id is not null and run.callback_url is not null
+    ) target;
+  get diagnostics added = row_count;
+  if added > 0 then
+    insert into stored_bytes_changes (project_id, kind, bytes)
+      values (p_project_id, 'messages', added * octet_length(content::text));
+  end if;
+  return added;
+end
+$$;
