@@ -320,7 +320,7 @@ export interface LogEntries {
 export interface OpenSessionBody {
   /** Resumes the conversation with this ID if it exists. Default: a new conversation with a generated ID. */
   sessionId?: string;
-  /** HTTPS URL that receives the signed webhook at the end of the session. */
+  /** HTTPS URL that receives the signed webhooks `session.idle`, `interaction.asked` and `session.ended`. */
   callbackUrl?: string;
   name?: string;
   /** Stored with the run and returned unchanged. Never interpreted. */

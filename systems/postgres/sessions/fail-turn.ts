@@ -1,6 +1,6 @@
 import { type Frame, statusFrame } from '../../../core/frames/frame.ts';
-import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
+import type { UndeliveredMessage } from '../../../core/sessions/chat.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { appendOwnFrames } from '../log/append-frames.ts';
