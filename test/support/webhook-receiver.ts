@@ -29,7 +29,11 @@ export const answerWith =
   (response) =>
     response.writeHead(status, headers).end('ok');
 
-export async function startReceiver(behave: Behaviour = answerWith(204)): Promise<WebhookReceiver> {
+/** `errorOf`: what is wrong with a request. By default it must be a described webhook. */
+export async function startReceiver(
+  behave: Behaviour = answerWith(204),
+  errorOf: (post: ReceivedPost) => Error | null = webhookError,
+): Promise<WebhookReceiver> {
   const posts: ReceivedPost[] = [];
   let undescribed: Error | null = null;
   const file = (name: string): string => join(stackEnv.caDir, name);
@@ -43,7 +47,7 @@ export async function startReceiver(behave: Behaviour = answerWith(204)): Promis
         const path = request.url ?? '';
         const post = { path, headers: request.headers, body, at: performance.now() };
         posts.push(post);
-        undescribed ??= webhookError(post);
+        undescribed ??= errorOf(post);
         behave(response, post);
       });
     },

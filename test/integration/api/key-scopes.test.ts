@@ -68,12 +68,12 @@ test.each(all)('a key with $scopes may call exactly the routes in its scopes', a
   }
 });
 
-/** The retired route is the same for every run. */
-const isRetired = (name: string) => /^POST .*\/messages$/.test(name);
+/** The retired route is the same for every run, and each tool of MCP has the scopes of its route. */
+const isForAnyScope = (name: string) => /^POST .*\/(messages|mcp)$/.test(name);
 
 function isForBoth(name: string): boolean {
   const permitted = scopesOfRoutes[name] ?? [];
-  return permitted.includes('run') && permitted.includes('chat') && !isRetired(name);
+  return permitted.includes('run') && permitted.includes('chat') && !isForAnyScope(name);
 }
 
 /** `kind`: the scope for the kind of the run, on a route for both. */
@@ -89,7 +89,7 @@ function isInScopes(
   const addsToFlow = name === 'POST /api/v1/runs/:runId/files';
   if (actions.length > 0 && addsToFlow && !actions.includes('run')) return false;
   // The lists leave out other flows.
-  return hasFlow || !/:(flowId|runId)/.test(name) || isRetired(name);
+  return hasFlow || !/:(flowId|runId)/.test(name) || isForAnyScope(name);
 }
 
 describe('a key that is limited to one of two flows', () => {

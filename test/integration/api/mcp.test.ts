@@ -109,11 +109,11 @@ describe('the protocol', () => {
       'ping',
       'resources/list',
     );
-    const call = fc.record({
+    const toolCall = fc.record({
       name: names,
       arguments: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()),
     });
-    const params = fc.oneof(call, fc.dictionary(fc.string(), fc.jsonValue()));
+    const params = fc.oneof(toolCall, fc.dictionary(fc.string(), fc.jsonValue()));
     const message = fc.record({
       jsonrpc: fc.constant('2.0'),
       id,

@@ -27,9 +27,13 @@ export function addressOf(url: string, ids: Record<string, string>): string {
   });
 }
 
+const mcpMessage = { jsonrpc: '2.0', id: 1, method: 'ping' };
+
 /** Bodies for operations that reject `{}`. */
 const bodies: Record<string, unknown> = {
   'POST /api/sign-in': { code: 'unknown' },
+  'POST /api/v1/mcp': mcpMessage,
+  'POST /mcp': mcpMessage,
   // Every caller that is accepted has this session.
   'POST /api/v1/flows/:flowId/chat': { message: 'Hello', sessionId: 'session-1' },
   'PATCH /api/v1/runs/:runId/labels': { labels: { stage: 'taken over' } },

@@ -16,7 +16,7 @@ afterEach(async () => {
 const body = JSON.stringify({ labels: { who: 'Zoë €' } });
 
 async function receiver(behave?: Behaviour): Promise<WebhookReceiver> {
-  const started = await startReceiver(behave);
+  const started = await startReceiver(behave, () => null);
   open.push(started);
   return started;
 }
