@@ -11,8 +11,8 @@ const timeouts = { deadlineMs: 800, finalProbeMs: 400, killGraceMs: 300, keepAli
 const lostAfterMs = timeouts.deadlineMs + 2 * timeouts.finalProbeMs - 100;
 
 /** Starts the agent, then disconnects the host. */
-async function agentWithoutHost(mode: string, finalProbeMs = timeouts.finalProbeMs) {
-  const own = { ...timeouts, finalProbeMs };
+async function agentWithoutHost(mode: string, changed: Partial<typeof timeouts> = {}) {
+  const own = { ...timeouts, ...changed };
   fixture = await createEntryFixture({ config: { args: [mode] }, timeouts: own, pollMs: 20 });
   await fixture.host.up();
   const entry = fixture.start();
@@ -31,9 +31,11 @@ test('ends the agent after the deadline and two failed probes', async () => {
 });
 
 test('kills an agent that ignores the deadline', async () => {
-  const { entry, elapsed } = await agentWithoutHost('ignore-sigterm');
+  // Long enough for the agent to print on a busy machine.
+  const killGraceMs = 3_000;
+  const { entry, elapsed } = await agentWithoutHost('ignore-sigterm', { killGraceMs });
   expect(await entry.ended).toBe(124);
-  expect(elapsed()).toBeGreaterThan(lostAfterMs + timeouts.killGraceMs);
+  expect(elapsed()).toBeGreaterThan(lostAfterMs + killGraceMs);
   await fixture.untilPrinted('received');
   const { up } = await fixture.untilPrinted('up');
   await expect.poll(() => isAlive(Number(up))).toBe(false);
@@ -42,7 +44,7 @@ test('kills an agent that ignores the deadline', async () => {
 test('survives when the host responds to the last probe', async () => {
   // Long enough for a busy machine to reconnect in time.
   const finalProbeMs = 3_000;
-  const { entry, elapsed } = await agentWithoutHost('echo', finalProbeMs);
+  const { entry, elapsed } = await agentWithoutHost('echo', { finalProbeMs });
   await sleep(timeouts.deadlineMs + finalProbeMs + 200 - elapsed());
   await fixture.host.up();
   fixture.host.push('still there');
