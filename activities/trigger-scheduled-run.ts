@@ -66,13 +66,14 @@ async function admit(
 ): Promise<Run | ScheduledOutcome> {
   const flow = await deps.flows.find(flowId);
   if (flow?.schedule == null || flow.prompt === null) return 'unscheduled';
-  if (flow.schedulePausedAt !== null) return 'unscheduled';
+  if (flow.schedulePausedAt !== null || flow.archivedAt !== null) return 'unscheduled';
   const { prompt, projectId } = flow;
   const isPostgresDiskShort = await deps.diskNotice.isShort();
   const wanted = scheduledRun(deps, { ...flow, prompt }, runId);
   const admission = await deps.admission.admitRun({ ...wanted, isPostgresDiskShort });
   if (admission.outcome === 'rejected') {
     const code = admission.reason;
+    if (code === 'FLOW_ARCHIVED') return 'unscheduled';
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
     if (code === 'POSTGRES_DISK_SHORT') throw new Error('the disk of Postgres is almost full');

@@ -33,6 +33,9 @@ export const flowRecord = z
     limits: z.object({ maxTurns: z.int().nullable(), maxBudgetUsd: z.number().nullable() }),
     storage: z.object({ usedBytes: z.int(), limitBytes: z.int() }),
     version: z.int(),
+    archivedAt: timestamp.nullable().meta({
+      description: 'Since when no run can start. Null: the flow is in use.',
+    }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })

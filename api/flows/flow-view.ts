@@ -25,6 +25,7 @@ export function flowView(flow: Flow): FlowRecord {
     limits: flow.limits,
     storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flow.storageBytes },
     version: flow.version,
+    archivedAt: flow.archivedAt?.toISOString() ?? null,
     createdAt: flow.createdAt.toISOString(),
     updatedAt: flow.updatedAt.toISOString(),
   };

@@ -29,11 +29,18 @@ const path = `${projectPath}/flows`;
 const bodyLimit = limits.http.mediumBodyMaxBytes;
 const maxBytes = limits.page.flowsMaxBytes;
 
+const listQuery = pageByIdQuery.extend({
+  archived: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true`: the archived flows instead of those in use.' }),
+});
+
 const list = {
   operationId: 'listFlowsOfProject',
   summary: 'Flows of a project, oldest first',
   params: projectParams,
-  querystring: pageByIdQuery,
+  querystring: listQuery,
   response: { 200: enveloped(z.array(flowRecord)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
@@ -68,8 +75,9 @@ export function flows(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
     const url = `${deps.publicUrl}${projectsPath}/${projectId}/flows`;
+    const isArchived = request.query.archived === 'true';
     const page = await readPage(reply, { url, query: request.query }, (range) =>
-      deps.flows.listByProject(projectId, { ...range, maxBytes }),
+      deps.flows.listByProject(projectId, { ...range, maxBytes, isArchived }),
     );
     return { data: page.flows.map(flowView) };
   });

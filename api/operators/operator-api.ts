@@ -2,6 +2,7 @@ import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { StartRun } from '../runs/start-run.ts';
+import { archiving } from './archive.ts';
 import { audit } from './audit/audit.ts';
 import { endpointEvents } from './endpoints/endpoint-events.ts';
 import { endpoints } from './endpoints/endpoints.ts';
@@ -35,6 +36,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   keys(app, deps);
   flows(app, deps);
   schedules(app, deps);
+  archiving(app, deps);
   usage(app, deps);
   spend(app, deps);
   runs(app, deps);

@@ -2,7 +2,7 @@ import { limits } from '../../core/limits.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { SessionRejection } from '../../systems/postgres/sessions/open-session.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
-import { ApiError, invalid } from '../errors.ts';
+import { ApiError, invalid, notFound } from '../errors.ts';
 
 interface Rejection {
   reason: AdmissionRejection['reason'] | MessageRejection | SessionRejection['reason'];
@@ -16,6 +16,7 @@ export function admissionError({ reason, limit, current }: Rejection): ApiError 
   if (reason === 'POSTGRES_DISK_SHORT') return postgresDiskShort();
   if (reason === 'STORAGE_QUOTA')
     return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
+  if (reason === 'FLOW_ARCHIVED') return notFound('Flow');
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
@@ -37,7 +38,7 @@ export const postgresDiskShort = () =>
 export const storageQuotaUsedUp = ({ limit, current }: { limit: number; current: number }) =>
   invalid(messages.STORAGE_QUOTA, { limit, current });
 
-const messages: Record<Rejection['reason'], string> = {
+const messages: Record<Exclude<Rejection['reason'], 'FLOW_ARCHIVED'>, string> = {
   RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",

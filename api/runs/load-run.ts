@@ -41,7 +41,7 @@ export async function loadFlow(
   projectId: string,
 ): Promise<Flow> {
   const flow = await deps.flows.find(flowId);
-  if (flow === null) throw notFound('Flow');
+  if (flow === null || flow.archivedAt !== null) throw notFound('Flow');
   if (flow.projectId !== projectId) throw foreign('The flow');
   return flow;
 }

@@ -20,7 +20,11 @@ export function flowCommand(deps: CliDeps): Command {
     .addCommand(create(deps))
     .addCommand(list(deps))
     .addCommand(show(deps))
-    .addCommand(update(deps));
+    .addCommand(update(deps))
+    .addCommand(setArchived(deps, { verb: 'archive', isArchived: true, description: archiveHelp }))
+    .addCommand(
+      setArchived(deps, { verb: 'restore', isArchived: false, description: restoreHelp }),
+    );
 }
 
 function create({ withStores, loadValidators }: CliDeps): Command {
@@ -52,10 +56,11 @@ function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('list the flows of a project')
     .requiredOption('--project <project>', 'the project', projectId)
+    .option('--archived', 'list the archived flows instead of those in use')
     .option('--json', 'print JSON')
-    .action((options: { project: string; json?: true }) =>
+    .action((options: { project: string; archived?: true; json?: true }) =>
       withStores(async ({ flows }) => {
-        const all = await listFlows(flows, options.project);
+        const all = await listFlows(flows, options.project, options.archived);
         printTable(all, ['flowId', 'name', 'model', 'prompt', 'version', 'updatedAt'], options);
       }),
     );
@@ -96,6 +101,27 @@ function update({ withStores, loadValidators }: CliDeps): Command {
       printRecord(flow, options);
     });
   });
+}
+
+const archiveHelp = 'start no more runs of a flow; active runs continue and all stay readable';
+const restoreHelp = 'restore an archived flow, with its schedule';
+
+function setArchived(
+  { withStores }: CliDeps,
+  { verb, isArchived, description }: { verb: string; isArchived: boolean; description: string },
+): Command {
+  return new Command(verb)
+    .description(description)
+    .argument('<flow-id>', 'its ID', uuid)
+    .option('--json', 'print JSON')
+    .action((flowId: string, options: { json?: true }) =>
+      withStores(async ({ flows }) => {
+        await flows.archive(flowId, isArchived);
+        const flow = await flows.find(flowId);
+        if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
+        printRecord(flow, options);
+      }),
+    );
 }
 
 async function checkRunner(hosts: Stores['hosts'], options: FlowOptions): Promise<void> {

@@ -366,6 +366,8 @@ interface Flow {
         limitBytes: number;
     };
     version: number;
+    /** Since when no run can start. Null: the flow is in use. */
+    archivedAt: string | null;
     createdAt: string;
     updatedAt: string;
 }

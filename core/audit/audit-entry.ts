@@ -9,6 +9,8 @@ export const auditActions = [
   'key_revoked',
   'flow_created',
   'flow_changed',
+  'flow_archived',
+  'flow_restored',
   'schedule_paused',
   'schedule_resumed',
   'token_created',

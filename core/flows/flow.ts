@@ -32,6 +32,8 @@ export interface Flow {
   /** The only host that may run it; null: every host may. */
   runner: string | null;
   version: number;
+  /** Since when no run can start; null: it is in use. */
+  archivedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
 }

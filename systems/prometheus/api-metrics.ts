@@ -99,6 +99,7 @@ const runOutcomes = [
   'MONTHLY_QUOTA',
   'UPSTREAM_UNAVAILABLE',
   'POSTGRES_DISK_SHORT',
+  'FLOW_ARCHIVED',
 ];
 const messageOutcomes = [
   'stored',

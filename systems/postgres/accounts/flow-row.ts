@@ -26,6 +26,7 @@ export interface FlowRow {
   schedule_paused_at: Date | null;
   storage_bytes: number;
   version: number;
+  archived_at: Date | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -56,6 +57,7 @@ const columns: readonly (keyof FlowRow)[] = [
   'schedule_paused_at',
   'storage_bytes',
   'version',
+  'archived_at',
   'created_at',
   'updated_at',
 ];
@@ -91,6 +93,7 @@ export function toFlow(row: FlowRow): Flow {
     schedule: scheduleOf(row),
     schedulePausedAt: row.schedule_paused_at,
     version: row.version,
+    archivedAt: row.archived_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -4,6 +4,7 @@ import type { Sealer } from '../admission/seal.ts';
 import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
+import { archiveFlow } from './archive-flow.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
 import { pauseSchedule } from './pause-schedule.ts';
 
@@ -36,6 +37,8 @@ interface FlowPageQuery {
   maxBytes: number;
   /** A page's `next`. */
   after?: string;
+  /** The archived flows instead of those in use. */
+  isArchived?: boolean;
   /** Only these flows; null: all of the project. */
   flowIds?: readonly string[] | null;
 }
@@ -60,6 +63,8 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
     change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
     /** False if nothing changes, also without a schedule. */
     pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(pool, { flowId, isPaused }),
+    /** False if nothing changes. */
+    archive: (flowId: string, isArchived: boolean) => archiveFlow(pool, { flowId, isArchived }),
     readSecrets: (flowId: string) => readFlowSecrets(pool, sealer, flowId),
   };
 }
@@ -73,6 +78,7 @@ export function createFlowChanges(db: Db, sealer: Sealer) {
     change: (flowId: string, decide: FlowDecision) =>
       changeLockedFlow(db, sealer, { flowId, decide }),
     pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(db, { flowId, isPaused }),
+    archive: (flowId: string, isArchived: boolean) => archiveFlow(db, { flowId, isArchived }),
   };
 }
 
@@ -168,13 +174,15 @@ async function findFlow(db: Db, flowId: string): Promise<Flow | null> {
 }
 
 async function existsByName(db: Db, projectId: string, name: string): Promise<boolean> {
-  const text = 'select from flows where project_id = $1 and name = $2 limit 1';
+  const text =
+    'select from flows where project_id = $1 and name = $2 and archived_at is null limit 1';
   return (await db.query(text, [projectId, name])).rowCount === 1;
 }
 
 async function listFlows(db: Db, projectId: string, query: FlowPageQuery): Promise<FlowPage> {
-  const { limit, maxBytes, after, flowIds } = query;
-  const values = [projectId, after ?? null, limit + 1, maxBytes, flowIds ?? null];
+  const { limit, maxBytes, after, flowIds, isArchived = false } = query;
+  const range = [projectId, after ?? null, limit + 1, maxBytes];
+  const values = [...range, flowIds ?? null, isArchived];
   const { rows } = await db.query<FlowRow & { found: number }>(listStatement, values);
   const { page, lastBeforeNext } = cutPage(rows, limit);
   return { flows: page.map(toFlow), next: lastBeforeNext?.id ?? null };
@@ -184,6 +192,7 @@ const foundFlows = `
   select * from flows
   where project_id = $1
     and ($5::uuid[] is null or id = any($5))
+    and (archived_at is not null) = $6
     and ($2::uuid is null
          or (created_at, id) > (select f.created_at, f.id from flows f where f.id = $2))
   order by created_at, id

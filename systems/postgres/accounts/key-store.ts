@@ -88,7 +88,8 @@ async function findWithFlow(
 ): Promise<{ key: KeyRecord; flow: FlowOutline | null } | null> {
   const text = `
     select k.*, ${outlineOfFlow}
-    from (select ${keyColumns} from api_keys where key_hash = $1) k left join flows f on f.id = $2`;
+    from (select ${keyColumns} from api_keys where key_hash = $1) k
+    left join flows f on f.id = $2 and f.archived_at is null`;
   const values = [hashOfToken(key), flowId];
   const name = 'find_key_with_flow';
   const { rows } = await db.query<KeyWithFlowRow>({ name, text, values });

@@ -73,7 +73,7 @@ async function findHolder(
              as expires_in_ms
     from run_tokens t
     join (select ${keyColumns} from api_keys) k on k.id = t.key_id
-    left join flows f on f.id = $2
+    left join flows f on f.id = $2 and f.archived_at is null
     where t.token_hash = $1 and t.expires_at > db_clock()`;
   const values = [hashOfToken(token), flowId];
   const { rows } = await db.query<HolderRow>({ name: 'find_run_token', text, values });

@@ -29,6 +29,8 @@ type RejectionReason =
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
   | 'STORAGE_QUOTA'
+  /** Since the request was authenticated. */
+  | 'FLOW_ARCHIVED'
   | 'POSTGRES_DISK_SHORT'
   /** Retention has deleted the input files of the run to retry, and the request has none. */
   | 'INPUT_FILES_PURGED'

@@ -47,12 +47,13 @@ const atOnce = 100;
 async function unsynced(db: Db, after: string | undefined): Promise<UnsyncedSchedule[]> {
   const { rows } = await db.query<UnsyncedSchedule>(
     `select id as "flowId", version,
-            case when schedule_cron is not null
+            case when schedule_cron is not null and archived_at is null
               then json_build_object('cron', schedule_cron, 'timezone', schedule_timezone)
             end as schedule,
             schedule_paused_at is not null as "isPaused"
      from flows
-     where (schedule_cron is not null or schedule_synced_version is not null)
+     where (schedule_cron is not null and archived_at is null
+            or schedule_synced_version is not null)
        and schedule_synced_version is distinct from version
      order by id <= $1::uuid, id
      limit ${atOnce}`,

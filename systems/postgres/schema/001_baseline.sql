@@ -77,6 +77,8 @@ create table flows (
   file_count integer not null default 0 check (file_count >= 0),
   storage_bytes bigint not null default 0 check (storage_bytes >= 0),
   version integer not null default 1,
+  -- no run starts while it is set; the runs that it has stay
+  archived_at timestamptz,
   created_at timestamptz not null default db_clock(),
   updated_at timestamptz not null default db_clock(),
   check ((schedule_cron is null) = (schedule_timezone is null)),

@@ -245,6 +245,7 @@ CREATE TABLE public.flows (
     file_count integer DEFAULT 0 NOT NULL,
     storage_bytes bigint DEFAULT 0 NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    archived_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     updated_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT flows_check CHECK (((schedule_cron IS NULL) = (schedule_timezone IS NULL))),

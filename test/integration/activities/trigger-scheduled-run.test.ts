@@ -144,6 +144,17 @@ test('keeps the latest 20 starts of a schedule', async () => {
   expect(await schedules.listStarts(other)).toHaveLength(1);
 });
 
+test('starts nothing of an archived flow, and reports nothing as missed', async () => {
+  const { deps, flows, missed } = fixture();
+  const { flowId } = (await newScenario()).flow;
+  const read = await flows.find(flowId);
+  await flows.archive(flowId, true);
+  const raced = { ...deps, flows: { find: async () => read } };
+  for (const on of [deps, raced])
+    expect(await triggerScheduledRun(on, startOf(flowId))).toEqual({ outcome: 'unscheduled' });
+  expect([missed, await deps.schedules.listStarts(flowId)]).toEqual([[], []]);
+});
+
 test('starts nothing while the schedule is paused', async () => {
   const { deps, flows, missed } = fixture();
   const { flow } = await newScenario();

@@ -123,6 +123,21 @@ describe('flows', () => {
     expect(await set('resume')).toMatchObject({ schedulePausedAt: null, version: 2 });
   });
 
+  test('are archived and restored', async () => {
+    const given = ['--project', 'shop', '--name', 'Old'];
+    const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given);
+    const ids = async (...args: string[]) =>
+      (await flowrun.json<Flow[]>('flow', 'list', '--project', 'shop', ...args)).map(
+        (flow) => flow.flowId,
+      );
+    const archived = await flowrun.json<Flow>('flow', 'archive', flowId);
+    expect(archived.archivedAt).toEqual(expect.any(String));
+    expect(await ids()).not.toContain(flowId);
+    expect(await ids('--archived')).toEqual([flowId]);
+    const restored = await flowrun.json<Flow>('flow', 'restore', flowId);
+    expect(restored).toMatchObject({ archivedAt: null, version: 3 });
+  });
+
   test('accept a prompt from standard input', async () => {
     const made = await fixture
       .withInput('from a pipe')

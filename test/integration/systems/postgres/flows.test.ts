@@ -28,7 +28,7 @@ test('a flow with only a name has the defaults', async () => {
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
-    ...{ schedule: null, schedulePausedAt: null, storage: { usedBytes: 0 } },
+    ...{ schedule: null, schedulePausedAt: null, archivedAt: null, storage: { usedBytes: 0 } },
     ...{ createdAt: expect.any(Date), updatedAt: expect.any(Date) },
   });
   expect(await flows().readSecrets(flow.flowId)).toEqual({ env: {}, mcpServers: {} });

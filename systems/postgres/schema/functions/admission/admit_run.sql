@@ -77,6 +77,11 @@ begin
     raise exception 'no flow % in project %', input.flow_id, input.project_id
       using errcode = 'no_data_found';
   end if;
+  if flow.archived_at is not null then
+    reason := 'FLOW_ARCHIVED';
+    return next;
+    return;
+  end if;
   if flow.runner is not null and not exists (
     select from hosts h where h.id = flow.runner and is_live(h, at - host_stale_after)
   ) then

@@ -117,7 +117,7 @@ test('a schedule is paused and resumed, also if it is resumed during a sync', as
   expect(await flows().pauseSchedule(flow.flowId, true)).toBe(false);
   const { ensureSchedule } = fixture.deps.temporal;
   fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
-    await flows().pauseSchedule(flowId, false);
+    await flows().pauseSchedule(flow.flowId, false);
     fixture.deps.temporal.ensureSchedule = ensureSchedule;
     return ensureSchedule(flowId, schedule);
   };
@@ -132,6 +132,22 @@ test('a removed schedule is not paused when it is set again', async () => {
   expect(await flows().pauseSchedule(flow.flowId, true)).toBe(false);
   const again = await flows().change(flow.flowId, () => ({ schedule: daily }));
   expect(again).toMatchObject({ schedule: daily, schedulePausedAt: null });
+});
+
+test('the schedule of an archived flow is removed, and created again when it is restored', async () => {
+  const flow = await newFlow();
+  const line = `schedule ${flow.flowId} 0 9 * * * UTC`;
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    await flows().archive(flow.flowId, true);
+    fixture.deps.temporal.ensureSchedule = ensureSchedule;
+    return ensureSchedule(flowId, schedule);
+  };
+  for (let count = 0; count < 3; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow)).toEqual([line, `unschedule ${flow.flowId}`]);
+  await flows().archive(flow.flowId, false);
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow).slice(2)).toEqual([line]);
 });
 
 test('starts that Temporal has skipped are reported once', async () => {
