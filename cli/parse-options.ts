@@ -13,6 +13,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { keyScopeRule, keyScopesMax } from '../core/keys/key-scopes.ts';
 import { operatorTokenLimits } from '../core/keys/operator-tokens.ts';
 import { limits } from '../core/limits.ts';
+import { spendLimits } from '../core/metering/spend-limits.ts';
 import { passphraseMinChars } from './backup/sealed-key.ts';
 
 // Parsers of option values. An invalid value is rejected with the expected format.
@@ -71,12 +72,16 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-export function budgetUsd(text: string): number {
-  const { budgetMinUsd: min, budgetMaxUsd: max } = limits.run;
-  const value = /^\d{1,6}(?:\.\d{1,6})?$/.test(text) ? Number(text) : 0;
-  if (value >= min && value <= max) return value;
-  throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
+function dollars(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : -1;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Expected dollars from ${min} to ${max}.`);
+  };
 }
+
+export const budgetUsd = dollars(limits.run.budgetMinUsd, limits.run.budgetMaxUsd);
+export const monthlyBudgetUsd = dollars(0, spendLimits.monthlyBudgetMaxUsd);
 
 /**
  * `none` stays a string until the action runs, because commander treats null as a missing value.

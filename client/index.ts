@@ -21,6 +21,7 @@ export type {
   UnfinishedMessage,
 } from './generated/types.ts';
 export {
+  BudgetReached,
   ConcurrentLimit,
   ConnectionFailed,
   EndpointRetired,

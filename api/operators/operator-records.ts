@@ -14,6 +14,7 @@ const projectLimits = {
   maxConcurrentRuns: count,
   maxOpenSessions: count,
   monthlyRunQuota: count.nullable().meta({ description: 'Null: unlimited.' }),
+  monthlyBudgetUsd: z.number().nullable().meta({ description: 'Null: unlimited.' }),
   storageQuotaBytes: count.nullable().meta({ description: 'Null: unlimited.' }),
 };
 

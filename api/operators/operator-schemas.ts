@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-rules.ts';
 import { keyScopeRule, keyScopesMax } from '../../core/keys/key-scopes.ts';
 import { limits } from '../../core/limits.ts';
+import { spendLimits } from '../../core/metering/spend-limits.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
 const runCount = () => z.int().min(0).max(limits.project.runsMax);
 const sessionCount = () => z.int().min(0).max(limits.project.sessionsMax);
+const monthlyBudget = () => z.number().min(0).max(spendLimits.monthlyBudgetMaxUsd);
 const storageQuota = () => z.int().min(0).max(limits.project.storageMaxBytes);
 
 export const projectParams = z.object({ projectId: z.string() });
@@ -17,6 +19,9 @@ const bounds = {
   maxConcurrentRuns: runCount().optional(),
   maxOpenSessions: sessionCount().optional(),
   monthlyRunQuota: runCount().nullable().optional(),
+  monthlyBudgetUsd: monthlyBudget().nullable().optional().meta({
+    description: 'Maximum cost of the model calls in a month (UTC).',
+  }),
   storageQuotaBytes: storageQuota().nullable().optional(),
 };
 

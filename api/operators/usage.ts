@@ -35,14 +35,14 @@ export function usage(app: App, deps: ApiDeps): void {
   app.get(`${projectPath}/usage`, { config, schema: ofProject }, async (request) => {
     const project = await loadProject(deps, request.params);
     const { projectId, maxConcurrentRuns, maxOpenSessions, monthlyRunQuota } = project;
-    const { storageQuotaBytes } = project;
+    const { storageQuotaBytes, monthlyBudgetUsd } = project;
     const [bounds, storedBytes, days] = await Promise.all([
       keyUsage.bounds(projectId),
       projects.storedBytes(projectId),
       keyUsage.ofProject(projectId, request.query.days ?? limits.key.usageDays),
     ]);
     const runLimits = { maxConcurrentRuns, maxOpenSessions, monthlyRunQuota };
-    const projectLimits = { ...runLimits, storageQuotaBytes };
+    const projectLimits = { ...runLimits, monthlyBudgetUsd, storageQuotaBytes };
     return { data: { ...bounds, ...projectLimits, storedBytes, days } };
   });
 

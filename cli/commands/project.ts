@@ -8,6 +8,7 @@ import {
   fileText,
   modelBaseUrl,
   modelKey,
+  monthlyBudgetUsd,
   name,
   noneAsNull,
   type OrNone,
@@ -58,6 +59,7 @@ function list({ withStores }: CliDeps): Command {
           'maxConcurrentRuns',
           'maxOpenSessions',
           'monthlyRunQuota',
+          'monthlyBudgetUsd',
           'storageQuotaBytes',
           'createdAt',
         ] as const;
@@ -71,6 +73,7 @@ interface ProjectLimits extends Output {
   maxConcurrentRuns?: number;
   maxOpenSessions?: number;
   monthlyRunQuota?: OrNone<number>;
+  monthlyBudgetUsd?: OrNone<number>;
   storageQuotaBytes?: OrNone<number>;
 }
 
@@ -90,6 +93,11 @@ function withLimits(command: Command): Command {
     )
     .option('--monthly-run-quota <n|none>', 'limit of runs per month', orNone(count))
     .option(
+      '--monthly-budget-usd <n|none>',
+      'maximum cost of the model calls in a month',
+      orNone(monthlyBudgetUsd),
+    )
+    .option(
       '--storage-quota-bytes <n|none>',
       'limit of stored files, transcripts, logs, prompts, messages and results',
       orNone(wholeNumber(0, limits.project.storageMaxBytes)),
@@ -103,6 +111,7 @@ const limitsOf = (options: ProjectLimits) =>
     maxConcurrentRuns: options.maxConcurrentRuns,
     maxOpenSessions: options.maxOpenSessions,
     monthlyRunQuota: noneAsNull(options.monthlyRunQuota),
+    monthlyBudgetUsd: noneAsNull(options.monthlyBudgetUsd),
     storageQuotaBytes: noneAsNull(options.storageQuotaBytes),
   });
 

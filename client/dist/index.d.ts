@@ -832,6 +832,8 @@ declare class ConcurrentLimit extends FlowrunError {
 }
 declare class MonthlyQuota extends FlowrunError {
 }
+declare class BudgetReached extends FlowrunError {
+}
 declare class SessionLimit extends FlowrunError {
 }
 declare class StreamLimit extends FlowrunError {
@@ -1301,6 +1303,7 @@ export {
   type SessionEnded,
   type Turn,
   type UnfinishedMessage,
+  BudgetReached,
   ConcurrentLimit,
   ConnectionFailed,
   EndpointRetired,

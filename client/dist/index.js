@@ -69,6 +69,8 @@ var ConcurrentLimit = class extends FlowrunError {
 };
 var MonthlyQuota = class extends FlowrunError {
 };
+var BudgetReached = class extends FlowrunError {
+};
 var SessionLimit = class extends FlowrunError {
 };
 var StreamLimit = class extends FlowrunError {
@@ -100,6 +102,7 @@ var errorClasses = {
   RATE_LIMITED: RateLimited,
   CONCURRENT_LIMIT: ConcurrentLimit,
   MONTHLY_QUOTA: MonthlyQuota,
+  BUDGET_REACHED: BudgetReached,
   SESSION_LIMIT: SessionLimit,
   STREAM_LIMIT: StreamLimit,
   WAIT_LIMIT: WaitLimit,
@@ -1427,6 +1430,7 @@ function eventOf(name, { deliveryId, body }) {
   return { type: "unknown", name, deliveryId, data };
 }
 export {
+  BudgetReached,
   ConcurrentLimit,
   ConnectionFailed,
   EndpointRetired,

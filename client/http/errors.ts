@@ -47,6 +47,7 @@ export class RangeNotSatisfiable extends FlowrunError {}
 export class RateLimited extends FlowrunError {}
 export class ConcurrentLimit extends FlowrunError {}
 export class MonthlyQuota extends FlowrunError {}
+export class BudgetReached extends FlowrunError {}
 export class SessionLimit extends FlowrunError {}
 export class StreamLimit extends FlowrunError {}
 export class WaitLimit extends FlowrunError {}
@@ -76,6 +77,7 @@ export const errorClasses: Record<string, typeof FlowrunError> = {
   RATE_LIMITED: RateLimited,
   CONCURRENT_LIMIT: ConcurrentLimit,
   MONTHLY_QUOTA: MonthlyQuota,
+  BUDGET_REACHED: BudgetReached,
   SESSION_LIMIT: SessionLimit,
   STREAM_LIMIT: StreamLimit,
   WAIT_LIMIT: WaitLimit,

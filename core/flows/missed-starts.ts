@@ -4,6 +4,7 @@ export const missedStartReasons = [
   'RUNNER_OFFLINE',
   'CONCURRENT_LIMIT',
   'MONTHLY_QUOTA',
+  'BUDGET_REACHED',
   'STORAGE_QUOTA',
 ] as const;
 

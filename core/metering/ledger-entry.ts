@@ -32,3 +32,9 @@ export interface RunSpending {
   /** Null if the price of a call is unknown, and before the first call. */
   costNanos: number | null;
 }
+
+/** The totals of a run after calls were added to the ledger. */
+export interface RecordedSpending extends RunSpending {
+  /** Of the project. Null: it has no monthly budget. */
+  isMonthlyBudgetReached: boolean | null;
+}

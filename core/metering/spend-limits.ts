@@ -1,5 +1,7 @@
-/** Limits of the report of what projects have spent. */
+/** Limits of what projects spend on model calls, and of its report. */
 export const spendLimits = {
+  /** The highest monthly budget of a project. */
+  monthlyBudgetMaxUsd: 1_000_000,
   /** Groups that a CSV export reads at a time. */
   csvPageGroups: 5_000,
 } as const;

@@ -40,4 +40,9 @@ export const projectLimits: LimitRow[] = [
     '400 with `limit` and `current` for new runs, sessions, messages and files; working agents end with `disk_full`',
   ],
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
+  [
+    'Cost of the model calls per project and month',
+    'unlimited; configurable per project',
+    '429 `BUDGET_REACHED` for new runs and messages; runs end with `budget_exceeded`',
+  ],
 ];

@@ -1,9 +1,9 @@
-// A project whose storage quota is used up while its agents work.
+// A project whose storage quota or monthly budget is used up while its agents work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Conversation, openConversation } from '../support/conversation.ts';
 import { messageBytesInPostgres } from '../support/message-bytes.ts';
-import { script } from '../support/prompts.ts';
+import { modelScript, script } from '../support/prompts.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -125,6 +125,25 @@ describe('a project at its storage quota', patiently, () => {
     expect(await storedBytes()).toBe(await bytesInPostgres());
     const unowned = 'select from blobs where project_id is null';
     expect((await service.database.pool.query(unowned)).rowCount).toBe(0);
+  });
+});
+
+describe('a project at its monthly budget', patiently, () => {
+  it('has a run ended before its next model call, and its next run rejected', async () => {
+    const { pool } = service.database;
+    const setBudget = (usd: number | null) =>
+      pool.query('update projects set monthly_budget_usd = $1', [usd]);
+    await setBudget(1e-6);
+    const content = modelScript([{ usage: { output_tokens: 50 } }, { text: 'Paid.' }]);
+    const prompt = script([{ repeat: 20, steps: [{ callModel: content }] }, { hang: true }]);
+    const { runId } = await service.trigger({ prompt });
+    expect(await service.untilEnded(runId)).toMatchObject({ error: 'budget_exceeded' });
+    const calls = await pool.query('select from model_calls where run_id = $1', [runId]);
+    expect(calls.rowCount).toBe(1);
+    const body = { prompt: 'Hi.' };
+    const refused = await service.call('POST', `/flows/${service.flowId}/runs`, { body });
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'BUDGET_REACHED' } } });
+    await setBudget(null);
   });
 });
 

@@ -25,6 +25,7 @@ import {
 import { createCallStore } from './call-store.ts';
 import { endJournaledCalls } from './end-call.ts';
 import { meterCall } from './meter-call.ts';
+import { createMonthlyBudget, type MonthlyBudget } from './monthly-budget.ts';
 
 interface MeterDeps {
   ledger: LedgerStore;
@@ -40,6 +41,9 @@ interface MeteredRun extends LimitedRun {
   runId: string;
   /** The run's totals in the ledger. */
   spending: RunSpending;
+  /** Of the project, when the sandbox was started. Null: it had no monthly budget. */
+  isMonthlyBudgetReached: boolean | null;
+  isSession: boolean;
   /** The folder of the sandbox that only root can access. */
   root: string;
   logger: Logger;
@@ -68,23 +72,30 @@ export async function openRunMeter(deps: MeterDeps, run: MeteredRun): Promise<Ru
   const journal = openCallJournal({ root, runId }, onFailure);
   const { answered, unanswered } = endJournaledCalls(journal.earlier, now(), modelPrices);
   const earlier = [...answered, ...unanswered];
+  const monthly = createMonthlyBudget(run, ledger);
   try {
-    const recorded = earlier.length === 0 ? null : await ledger.record(runId, earlier);
+    const recorded = earlier.length === 0 ? null : await monthly.record(earlier);
     journal.clear();
     // The previous process has reported the calls that were answered.
     for (const call of unanswered) report(deps, logger, call);
     const limits = createCallLimits(run, recorded ?? run.spending);
-    return createRunMeter(deps, run, { journal, limits });
+    return createRunMeter(deps, run, { journal, limits, monthly });
   } catch (error) {
     journal.close();
     throw error;
   }
 }
 
+interface MeterParts {
+  journal: CallJournal;
+  limits: CallLimits;
+  monthly: MonthlyBudget;
+}
+
 function createRunMeter(
   deps: MeterDeps,
-  { runId, logger }: MeteredRun,
-  { journal, limits }: { journal: CallJournal; limits: CallLimits },
+  { logger }: MeteredRun,
+  { journal, limits, monthly }: MeterParts,
 ): RunMeter {
   /** The nano-dollars that each open call has reserved. */
   const open = new Map<string, number>();
@@ -99,7 +110,7 @@ function createRunMeter(
   const store = createCallStore({
     journal,
     hasOpenCalls: () => open.size > 0,
-    record: (calls) => deps.ledger.record(runId, calls),
+    record: monthly.record,
     retry: retryPolicy(closing.signal, logger),
   });
 
@@ -116,6 +127,8 @@ function createRunMeter(
       const refusal = limits.checkModels(unmetered.request);
       if (refusal !== null) return refuse(refusal);
       if (unmetered.endpoint === '/v1/messages/count_tokens') return freeCall;
+      const overBudget = await monthly.check(store.written);
+      if (overBudget !== null) return refuse(overBudget);
       const call = openCall(deps, unmetered, messageId);
       const admitted = await limits.admit(unmetered, call.price);
       if ('error' in admitted) return refuse(admitted);

@@ -17,6 +17,8 @@ export interface Project {
   maxOpenSessions: number;
   /** Null: unlimited. */
   monthlyRunQuota: number | null;
+  /** For model calls in a month. Null: unlimited. */
+  monthlyBudgetUsd: number | null;
   /** Null: unlimited. */
   storageQuotaBytes: number | null;
   createdAt: Date;
@@ -26,6 +28,7 @@ type ProjectLimit =
   | 'maxConcurrentRuns'
   | 'maxOpenSessions'
   | 'monthlyRunQuota'
+  | 'monthlyBudgetUsd'
   | 'storageQuotaBytes';
 
 export type ProjectPatch = Partial<
@@ -86,18 +89,20 @@ interface ProjectRow {
   max_concurrent_runs: number;
   max_open_sessions: number;
   monthly_run_quota: number | null;
+  monthly_budget_usd: number | null;
   storage_quota_bytes: number | null;
   created_at: Date;
 }
 
 const columns = `id, name, max_concurrent_runs, max_open_sessions, monthly_run_quota,
-  storage_quota_bytes, created_at`;
+  monthly_budget_usd, storage_quota_bytes, created_at`;
 
 async function insertProject(db: Db, input: NewProject): Promise<Project | null> {
   const bounds = Object.entries({
     max_concurrent_runs: input.maxConcurrentRuns,
     max_open_sessions: input.maxOpenSessions,
     monthly_run_quota: input.monthlyRunQuota,
+    monthly_budget_usd: input.monthlyBudgetUsd,
     storage_quota_bytes: input.storageQuotaBytes,
   }).filter(([, value]) => value !== undefined);
   const names = ['id', 'name', ...bounds.map(([name]) => name)];
@@ -157,7 +162,8 @@ async function updateProject(
          monthly_run_quota = case when $4 then $5 else monthly_run_quota end,
          model_sealed = case when $6 then $7 else model_sealed end,
          max_open_sessions = coalesce($8, max_open_sessions),
-         storage_quota_bytes = case when $9 then $10 else storage_quota_bytes end
+         storage_quota_bytes = case when $9 then $10 else storage_quota_bytes end,
+         monthly_budget_usd = case when $11 then $12 else monthly_budget_usd end
      where id = $1
      returning ${columns}`,
     [
@@ -171,6 +177,8 @@ async function updateProject(
       patch.maxOpenSessions ?? null,
       patch.storageQuotaBytes !== undefined,
       patch.storageQuotaBytes ?? null,
+      patch.monthlyBudgetUsd !== undefined,
+      patch.monthlyBudgetUsd ?? null,
     ],
   );
   return rows[0] ? toProject(rows[0]) : null;
@@ -183,6 +191,7 @@ function toProject(row: ProjectRow): Project {
     maxConcurrentRuns: row.max_concurrent_runs,
     maxOpenSessions: row.max_open_sessions,
     monthlyRunQuota: row.monthly_run_quota,
+    monthlyBudgetUsd: row.monthly_budget_usd,
     storageQuotaBytes: row.storage_quota_bytes,
     createdAt: row.created_at,
   };

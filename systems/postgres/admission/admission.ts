@@ -28,6 +28,7 @@ type RejectionReason =
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
   | 'MONTHLY_QUOTA'
+  | 'BUDGET_REACHED'
   | 'STORAGE_QUOTA'
   /** Since the request was authenticated. */
   | 'FLOW_ARCHIVED'

@@ -19,6 +19,8 @@ export interface SandboxPlan {
   config: RunConfig | null;
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
+  /** Of the project. Null: it has no monthly budget. */
+  isMonthlyBudgetReached: boolean | null;
   /** Null for a plain run. */
   session: SessionPlan | null;
 }
@@ -29,6 +31,7 @@ interface PlanRow extends RunRow {
   config_sealed: Buffer | null;
   session_config_sealed: Buffer | null;
   output_schema: string | null;
+  is_budget_reached: boolean | null;
   started_generation: number | null;
   has_unsaved_turn: boolean;
   [flowColumn: `flow.${string}`]: unknown;
@@ -39,7 +42,8 @@ const flowPrefix = 'flow.';
 const planStatement = `
   select ${runColumns}, l.last_seq, r.output_schema, ${joinedFlowColumns(flowPrefix)}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
-    s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn
+    s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn,
+    (select b.current >= b."limit" from monthly_budget(r.project_id) b) as is_budget_reached
   from runs r
   join run_logs l on l.run_id = r.id
   join flows f on f.id = r.flow_id
@@ -63,6 +67,7 @@ export async function readSandboxPlan(
     secrets: openFlowSecrets(sealer, run.flowId, row.secrets_sealed),
     config: configOf(sealer, run, row),
     outputSchema: row.output_schema,
+    isMonthlyBudgetReached: row.is_budget_reached,
     session: sessionOf(run, row),
   };
 }

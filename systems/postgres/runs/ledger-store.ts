@@ -1,4 +1,4 @@
-import type { LedgerEntry, RunSpending } from '../../../core/metering/ledger-entry.ts';
+import type { LedgerEntry, RecordedSpending } from '../../../core/metering/ledger-entry.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
@@ -19,10 +19,12 @@ async function recordCalls(
   db: Db,
   runId: string,
   calls: readonly LedgerEntry[],
-): Promise<RunSpending | null> {
-  const { rows } = await db.query<RunSpending>({
+): Promise<RecordedSpending | null> {
+  const { rows } = await db.query<RecordedSpending>({
     name: 'record_model_calls',
-    text: 'select run_calls as calls, run_cost_nanos as "costNanos" from record_model_calls($1, $2)',
+    text: `select run_calls as calls, run_cost_nanos as "costNanos",
+                  is_budget_reached as "isMonthlyBudgetReached"
+           from record_model_calls($1, $2)`,
     values: [runId, JSON.stringify(calls.map(rowOf))],
   });
   return rows[0] ?? null;

@@ -7,6 +7,8 @@ create table projects (
   max_concurrent_runs integer not null default 10 check (max_concurrent_runs >= 0),
   max_open_sessions integer not null default 10000 check (max_open_sessions >= 0),
   monthly_run_quota integer check (monthly_run_quota >= 0),
+  -- for model calls in a month (UTC); null: unlimited
+  monthly_budget_usd double precision check (monthly_budget_usd >= 0),
   -- the limit of the stored bytes of all kinds together; null: unlimited
   storage_quota_bytes bigint default 53687091200 check (storage_quota_bytes >= 0),
   webhook_secret_sealed bytea,

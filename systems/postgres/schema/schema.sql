@@ -434,6 +434,7 @@ CREATE TABLE public.projects (
     max_concurrent_runs integer DEFAULT 10 NOT NULL,
     max_open_sessions integer DEFAULT 10000 NOT NULL,
     monthly_run_quota integer,
+    monthly_budget_usd double precision,
     storage_quota_bytes bigint DEFAULT '53687091200'::bigint,
     webhook_secret_sealed bytea,
     webhook_next_secret_sealed bytea,
@@ -442,6 +443,7 @@ CREATE TABLE public.projects (
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
     CONSTRAINT projects_max_concurrent_runs_check CHECK ((max_concurrent_runs >= 0)),
     CONSTRAINT projects_max_open_sessions_check CHECK ((max_open_sessions >= 0)),
+    CONSTRAINT projects_monthly_budget_usd_check CHECK ((monthly_budget_usd >= (0)::double precision)),
     CONSTRAINT projects_monthly_run_quota_check CHECK ((monthly_run_quota >= 0)),
     CONSTRAINT projects_storage_quota_bytes_check CHECK ((storage_quota_bytes >= 0))
 );

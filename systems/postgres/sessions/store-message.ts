@@ -25,6 +25,7 @@ export type MessageRejection =
   | 'POSTGRES_DISK_SHORT'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'
+  | 'BUDGET_REACHED'
   | 'STORAGE_QUOTA';
 
 export type StoredMessage =

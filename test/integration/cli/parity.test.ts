@@ -89,6 +89,12 @@ test.each([
     { projectId: 'p', monthlyRunQuota: 0.5 },
     ['project', 'create', 'p', '--monthly-run-quota', '0.5'],
   ],
+  [
+    'a monthly budget below 0',
+    '/api/projects',
+    { projectId: 'p', monthlyBudgetUsd: -1 },
+    ['project', 'create', 'p', '--monthly-budget-usd=-1'],
+  ],
   ...settingsAndKeys(),
 ])('%s is refused by both, and changes nothing', async (_what, path, body, args) => {
   const before = await decided();

@@ -16,6 +16,7 @@ describe('projects', () => {
       maxConcurrentRuns: 10,
       maxOpenSessions: 10_000,
       monthlyRunQuota: null,
+      monthlyBudgetUsd: null,
       storageQuotaBytes: 50 * 1024 ** 3,
     });
     const set = (...args: string[]) => flowrun.json<Project>('project', 'set', 'news', ...args);
@@ -29,6 +30,8 @@ describe('projects', () => {
     expect(await set('--storage-quota-bytes', `${largest}`)).toMatchObject({
       storageQuotaBytes: largest,
     });
+    expect(await set('--monthly-budget-usd', '0.5')).toMatchObject({ monthlyBudgetUsd: 0.5 });
+    expect(await set('--monthly-budget-usd', 'none')).toMatchObject({ monthlyBudgetUsd: null });
     expect(await set('--storage-quota-bytes', 'none')).toMatchObject({ storageQuotaBytes: null });
     expect(await set('--monthly-run-quota', 'none')).toMatchObject({
       maxConcurrentRuns: 3,

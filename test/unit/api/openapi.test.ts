@@ -36,6 +36,7 @@ describe('the contract that clients are written against', () => {
       RATE_LIMITED: [429],
       CONCURRENT_LIMIT: [429],
       MONTHLY_QUOTA: [429],
+      BUDGET_REACHED: [429],
       SESSION_LIMIT: [429],
       STREAM_LIMIT: [429],
       WAIT_LIMIT: [429],

@@ -102,9 +102,10 @@ function answerBound(
   });
 }
 
-function meteredRunOf({ run, flow }: SandboxPlan) {
+function meteredRunOf({ run, flow, session, isMonthlyBudgetReached }: SandboxPlan) {
   const { runId, spending, model, maxTurns, maxBudgetUsd } = run;
-  return { runId, spending, model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
+  const limited = { model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
+  return { ...limited, runId, spending, isMonthlyBudgetReached, isSession: session !== null };
 }
 
 /** A session's messages are sent one by one, each with its turn. */

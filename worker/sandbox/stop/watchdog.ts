@@ -89,6 +89,8 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
         cause: 'budget_exceeded',
         detail: 'a model call could exceed the budget',
       };
+    case 'monthly_budget_reached':
+      return { cause: 'budget_exceeded', detail: "the project's monthly budget is reached" };
     case 'too_many_calls':
       return { cause: 'max_turns_exceeded', detail: 'the agent made too many model calls' };
     case 'stalled':

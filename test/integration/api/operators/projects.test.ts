@@ -22,12 +22,12 @@ const patch = (path: string, body: unknown) => operator(path, { method: 'PATCH',
 test('creates a project with the given fields and defaults', async () => {
   const projectId = await newProject();
   const bounds = { maxConcurrentRuns: 10, maxOpenSessions: 10_000, monthlyRunQuota: null };
-  const storageQuotaBytes = 50 * 1024 ** 3;
-  const usual = { projectId, name: projectId, ...bounds, storageQuotaBytes };
+  const others = { monthlyBudgetUsd: null, storageQuotaBytes: 50 * 1024 ** 3 };
+  const usual = { projectId, name: projectId, ...bounds, ...others };
   const path = `/api/projects/${projectId}`;
   expect((await operator(path)).json.data).toEqual({ ...usual, createdAt: expect.any(String) });
   const ofFull = { maxConcurrentRuns: 0, maxOpenSessions: 1_000_000, monthlyRunQuota: 1_000_000 };
-  const full = { name: 'Full', ...ofFull, storageQuotaBytes: 2 ** 50 };
+  const full = { name: 'Full', ...ofFull, monthlyBudgetUsd: 1e6, storageQuotaBytes: 2 ** 50 };
   const other = await newProject(full);
   expect((await operator(`/api/projects/${other}`)).json.data).toMatchObject(full);
   const taken = await operator('/api/projects', { body: { projectId } });
@@ -51,6 +51,8 @@ test.each([
   [{ projectId: 'p', maxOpenSessions: 1_000_001 }, 'body.maxOpenSessions'],
   [{ projectId: 'p', maxOpenSessions: null }, 'body.maxOpenSessions'],
   [{ projectId: 'p', monthlyRunQuota: 0.5 }, 'body.monthlyRunQuota'],
+  [{ projectId: 'p', monthlyBudgetUsd: -0.01 }, 'body.monthlyBudgetUsd'],
+  [{ projectId: 'p', monthlyBudgetUsd: 1_000_000.01 }, 'body.monthlyBudgetUsd'],
   [{ projectId: 'p', storageQuotaBytes: -1 }, 'body.storageQuotaBytes'],
   [{ projectId: 'p', storageQuotaBytes: 2 ** 50 + 1 }, 'body.storageQuotaBytes'],
   [{ projectId: 'p', other: 1 }, 'body.other: unknown field'],
@@ -85,6 +87,7 @@ test('a change of settings keeps the others, and applies from the next trigger o
     maxConcurrentRuns: 100_000,
     maxOpenSessions: 10_000,
     monthlyRunQuota: null,
+    monthlyBudgetUsd: null,
     storageQuotaBytes: 50 * 1024 ** 3,
     model: null,
   });

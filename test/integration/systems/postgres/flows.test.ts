@@ -102,7 +102,7 @@ test('a project is created once, and a change keeps omitted fields', async () =>
   const { concurrentRunsDefault, openSessionsDefault, storageDefaultBytes } = limits.project;
   const runLimits = {
     ...{ maxConcurrentRuns: concurrentRunsDefault, maxOpenSessions: openSessionsDefault },
-    monthlyRunQuota: null,
+    ...{ monthlyRunQuota: null, monthlyBudgetUsd: null },
   };
   const defaults = { ...runLimits, storageQuotaBytes: storageDefaultBytes };
   expect(made).toEqual({

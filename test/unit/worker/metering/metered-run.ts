@@ -28,6 +28,9 @@ interface RunOptions extends Partial<LimitedRun> {
   spending?: RunSpending;
   /** Fails, or waits, in place of a ledger that has taken the calls. */
   onRecord?: (calls: readonly LedgerEntry[]) => Promise<void>;
+  /** Whether the project's monthly budget is reached. */
+  isMonthlyBudgetReached?: () => boolean | null;
+  isSession?: boolean;
   now?: () => Date;
 }
 
@@ -42,7 +45,8 @@ async function openRun(
   run: { root: string; runId: string },
   options: RunOptions,
 ): Promise<MeteredRun> {
-  const { onRecord = async () => undefined, now = () => new Date(), ...limited } = options;
+  const { onRecord = async () => undefined, now = () => new Date(), ...others } = options;
+  const { isMonthlyBudgetReached = () => null, isSession = false, ...limited } = others;
   const recorded: LedgerEntry[][] = [];
   const observed: LedgerEntry[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -57,6 +61,7 @@ async function openRun(
           return {
             calls: all.length,
             costNanos: all.reduce((sum, { costNanos }) => sum + (costNanos ?? 0), 0),
+            isMonthlyBudgetReached: isMonthlyBudgetReached(),
           };
         },
       },
@@ -65,7 +70,10 @@ async function openRun(
       now,
       newId: randomUUID,
     },
-    { ...unlimited, ...limited, ...run, logger: pino({}, { write }) },
+    {
+      ...{ ...unlimited, ...limited, ...run, logger: pino({}, { write }) },
+      ...{ isSession, isMonthlyBudgetReached: isMonthlyBudgetReached() },
+    },
   );
   onTestFinished(meter.close);
   return {

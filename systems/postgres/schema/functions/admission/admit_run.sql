@@ -5,7 +5,8 @@
 -- its commit.
 create or replace function admit_run(request jsonb)
 returns table (
-  outcome text, reason text, "limit" bigint, current bigint, last_seq bigint, run runs
+  outcome text, reason text, "limit" double precision, current double precision, last_seq bigint,
+  run runs
 )
 language plpgsql volatile as $$
 declare
@@ -117,6 +118,17 @@ begin
       return next;
       return;
     end if;
+  end if;
+  if project.monthly_budget_usd is not null then
+    select b."limit", b.current into "limit", current from monthly_budget(project.id) b;
+    if current >= "limit" then
+      reason := 'BUDGET_REACHED';
+      return next;
+      return;
+    end if;
+    "limit" := null;
+  end if;
+  if input.trigger_type = 'api' then
     insert into monthly_runs as m (project_id, month, admitted)
     values (input.project_id, this_month, 1)
     on conflict (project_id, month) do update set admitted = m.admitted + 1;

@@ -14,7 +14,10 @@ create or replace function store_message(
   p_postgres_disk_is_short boolean,
   p_locks_project boolean
 )
-returns table (outcome text, message_id uuid, "position" integer, "limit" bigint, current bigint)
+returns table (
+  outcome text, message_id uuid, "position" integer, "limit" double precision,
+  current double precision
+)
 language plpgsql volatile as $$
 declare
   project projects;
@@ -93,6 +96,17 @@ begin
       return next;
       return;
     end if;
+  end if;
+
+  select b."limit", b.current into "limit", current from monthly_budget(run.project_id) b;
+  if current >= "limit" then
+    outcome := 'BUDGET_REACHED';
+    return next;
+    return;
+  end if;
+  "limit" := null;
+
+  if not run.holds_slot then
     update runs r set holds_slot = true, host_id = null, waiting_since = null
       where r.id = p_run_id;
   end if;

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { usdOf } from '../../../../core/metering/call-cost.ts';
+import type { Run } from '../../../../core/runs/run.ts';
+import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
+import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
+import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
+import { createMessageStore } from '../../../../systems/postgres/sessions/message-store.ts';
+import { openRunMeter } from '../../../../worker/metering/run-meter.ts';
+import { testSealer } from '../../../support/database.ts';
+import { setDatabaseClock } from './clock.ts';
+import { costNanos, ledgerEntry } from './ledger-entry.ts';
+import { setupFreshScenario } from './setup-scenario.ts';
+
+const { database, scenario } = setupFreshScenario();
+const ledger = () => createLedgerStore(database.pool);
+const admit = (overrides = {}) =>
+  createAdmission(database.pool, testSealer).admitRun(scenario.request(overrides));
+const send = (runId: string) =>
+  createMessageStore(database.pool).store({
+    ...{ runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' },
+  });
+const set = (patch: { monthlyBudgetUsd?: number | null; monthlyRunQuota?: number }) =>
+  createProjectStore(database.pool, testSealer).update(scenario.projectId, patch);
+
+/** Calls of this month cost this together. */
+const cost = usdOf(costNanos);
+const now = () => ledgerEntry({ endedAt: new Date() });
+const reached = (limit: number, current: number) => ({
+  ...{ outcome: 'rejected', reason: 'BUDGET_REACHED', limit, current },
+});
+
+test('runs and messages are rejected from the moment the budget is reached', async () => {
+  const budget = usdOf(2 * costNanos);
+  await set({ monthlyBudgetUsd: budget });
+  const session = await scenario.session();
+  const { runId } = await scenario.run();
+  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: false });
+  expect(await send(session.runId)).toMatchObject({ outcome: 'stored' });
+  expect(await admit()).toMatchObject({ outcome: 'admitted' });
+  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: true });
+  for (const triggerType of ['api', 'dashboard', 'schedule'])
+    expect(await admit({ triggerType })).toEqual(reached(budget, budget));
+  expect(await send(session.runId)).toEqual(reached(budget, budget));
+  await set({ monthlyBudgetUsd: usdOf(2 * costNanos + 1_000) });
+  expect(await admit()).toMatchObject({ outcome: 'admitted' });
+  expect(await send(session.runId)).toMatchObject({ outcome: 'stored' });
+});
+
+test('a budget of 0 permits nothing, and without one nothing is limited', async () => {
+  await set({ monthlyBudgetUsd: 0 });
+  expect(await admit()).toEqual(reached(0, 0));
+  await set({ monthlyBudgetUsd: null });
+  const { runId } = await scenario.run();
+  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: null });
+  expect(await admit()).toMatchObject({ outcome: 'admitted' });
+});
+
+test('a run over the quota and the budget is rejected with the quota, and counts for neither', async () => {
+  await set({ monthlyBudgetUsd: 0, monthlyRunQuota: 0 });
+  expect(await admit()).toMatchObject({ reason: 'MONTHLY_QUOTA' });
+  await set({ monthlyRunQuota: 1 });
+  expect(await admit()).toMatchObject({ reason: 'BUDGET_REACHED' });
+  await set({ monthlyBudgetUsd: 1 });
+  expect(await admit()).toMatchObject({ outcome: 'admitted' });
+});
+
+/** A meter as that of a sandbox, with the ledger of this test. */
+async function meterOf({ runId, spending }: Run) {
+  const root = await mkdtemp(join(tmpdir(), 'budget-'));
+  const meter = await openRunMeter(
+    {
+      ...{ ledger: ledger(), modelPrices: {}, onModelCall: () => undefined },
+      ...{ now: () => new Date(), newId: randomUUID },
+    },
+    {
+      ...{ runId, spending, root, logger: pino({ level: 'silent' }), isSession: false },
+      ...{ model: null, maxTurns: null, maxBudgetUsd: null, allowedModels: [] },
+      isMonthlyBudgetReached: false,
+    },
+  );
+  onTestFinished(async () => {
+    meter.close();
+    await rm(root, { recursive: true });
+  });
+  return meter;
+}
+
+test('twenty runs at once exceed the budget by at most one call each', async () => {
+  const runs = await Promise.all(Array.from({ length: 20 }, () => scenario.run()));
+  const meters = await Promise.all(runs.map(meterOf));
+  const usage = { input_tokens: 0, output_tokens: 100 };
+  const answer = Buffer.from(JSON.stringify({ model: 'claude-opus-5-5', usage }));
+  const perCall = 100 * 20_000;
+  const affordable = 50;
+  await set({ monthlyBudgetUsd: usdOf(affordable * perCall) });
+
+  async function callUntilRefused(meter: (typeof meters)[number]): Promise<number> {
+    for (let calls = 0; ; calls += 1) {
+      const opened = await meter.open({
+        ...{ endpoint: '/v1/messages', bytes: 10, answeringModel: 'claude-opus-5-5' },
+        request: { model: 'claude-opus-5-5', maxTokens: 100, stream: false, fields: {} },
+        countTokens: async () => null,
+      });
+      if (opened.outcome === 'refused') return calls;
+      opened.call.answered(200, 'application/json');
+      opened.call.read(answer);
+      opened.call.end('answered');
+    }
+  }
+
+  const calls = await Promise.all(meters.map(callUntilRefused));
+  const all = calls.reduce((sum, each) => sum + each, 0);
+  expect(all).toBeGreaterThanOrEqual(affordable);
+  expect(all).toBeLessThan(affordable + runs.length);
+  const exceeded = await Promise.all(meters.map((meter) => meter.exceeded));
+  expect(new Set(exceeded)).toEqual(new Set(['monthly_budget_reached']));
+});
+
+/** The last test, because the clock of the database stays. */
+test('calls of earlier months, of other projects and without a price do not count', async () => {
+  const { pool } = database;
+  await setDatabaseClock(pool, '2026-11-30T23:59:59.999Z');
+  const { runId } = await scenario.run();
+  await ledger().record(runId, [
+    ledgerEntry({ endedAt: new Date('2026-11-30T23:59:59Z') }),
+    ledgerEntry({ endedAt: new Date('2026-10-31T23:59:59Z') }),
+    ledgerEntry({ endedAt: new Date('2026-11-01T00:00:00Z'), price: null, costNanos: null }),
+  ]);
+  await set({ monthlyBudgetUsd: cost });
+  expect(await admit()).toEqual(reached(cost, cost));
+  await setDatabaseClock(pool, '2026-12-01T00:00:00Z');
+  expect(await admit()).toMatchObject({ outcome: 'admitted' });
+});
