@@ -886,18 +886,21 @@ interface HttpRequest {
     /** A second request has no further effect. The default is true for all methods but `POST`. */
     isRepeatable?: boolean;
     attempts?: number;
-    /** For the response, or for its head if the caller reads the body. */
+    /** For the response, or for its head if the caller reads the body later. */
     timeoutMs?: number;
 }
 interface Http {
     /** Returns a successful response, whose body has not been read. */
     send(request: HttpRequest): Promise<Response>;
+    /** Reads a successful response. A body that is cut off is requested again. */
+    read<T>(request: HttpRequest, reading: Reading<T>): Promise<T>;
     /** Returns the `data` of a successful response. */
     data<T>(request: HttpRequest): Promise<T>;
     /** Yields the items of every page. */
     items<T>(request: HttpRequest): AsyncGenerator<T, void, undefined>;
 }
 declare function createHttp(options: HttpOptions): Http;
+type Reading<T> = (response: Response) => Promise<T>;
 /** The error of a response that is not a success. */
 declare function responseError(response: Response): Promise<FlowrunError>;
 interface Attempt {

@@ -237,10 +237,10 @@ function createHttp(options) {
     }
   }
   async function callOnce(request, read) {
-    const { method = "GET", path, query, signal, json, timeoutMs = 6e4 } = request;
-    const timer = new AbortController();
-    const timeout = setTimeout(() => timer.abort(), timeoutMs);
+    const { method = "GET", path, query, signal, json } = request;
     const body = json === void 0 ? request.body : JSON.stringify(json);
+    const timer = new AbortController();
+    const timeout = setTimeout(() => timer.abort(), request.timeoutMs ?? timeoutFor(body));
     try {
       const response = await options.fetch(`${base}${path}${queryOf(query)}`, {
         method,
@@ -269,9 +269,14 @@ function createHttp(options) {
   }
   return {
     send: (request) => call(request, async (response) => response),
+    read: call,
     data: (request) => call(request, readData),
     items
   };
+}
+function timeoutFor(body) {
+  const bytes = body instanceof Blob ? body.size : body?.length ?? 0;
+  return 6e4 + bytes / 65536 * 1e3;
 }
 async function readData(response) {
   const { data } = await response.json();
@@ -329,10 +334,7 @@ function runChanges(http, runId) {
   const path = `/runs/${runId}/changes`;
   return {
     list: (query = {}) => http.items({ path, query }),
-    async patch(query = {}) {
-      const response = await http.send({ path, query: { ...query, format: "patch" } });
-      return response.text();
-    }
+    patch: (query = {}) => http.read({ path, query: { ...query, format: "patch" } }, (response) => response.text())
   };
 }
 
@@ -442,7 +444,7 @@ function builtin(name) {
 // client/files/run-files.ts
 function runFiles(http, runId) {
   const path = `/runs/${runId}/files`;
-  const open = (file) => http.send({ path: `${path}/${encodedPath(file)}` });
+  const fileAt = (file) => ({ path: `${path}/${encodedPath(file)}` });
   const archivePath = ({ isCompressed = false }) => `${path}.tar${isCompressed ? ".gz" : ""}`;
   async function archive({ isCompressed = false, ...filter } = {}) {
     const response = await http.send({ path: archivePath({ isCompressed }), query: { ...filter } });
@@ -451,8 +453,8 @@ function runFiles(http, runId) {
   }
   return {
     list: (filter = {}) => http.items({ path, query: { ...filter } }),
-    read: async (file) => new Uint8Array(await (await open(file)).arrayBuffer()),
-    readText: async (file) => (await open(file)).text(),
+    read: (file) => http.read(fileAt(file), async (response) => new Uint8Array(await response.arrayBuffer())),
+    readText: (file) => http.read(fileAt(file), (response) => response.text()),
     add: (files) => http.data({
       method: "POST",
       path,
@@ -991,6 +993,7 @@ async function openSession(http, flowId, { id = crypto.randomUUID(), signal, ...
 function sessionOf(http, run, sessionId) {
   const { flowId } = run.record;
   const path = `/flows/${flowId}/sessions/${encodeURIComponent(sessionId)}`;
+  let previous = Promise.resolve();
   function send(message, { files, signal, ...options } = {}) {
     const json = {
       sessionId,
@@ -998,9 +1001,9 @@ function sessionOf(http, run, sessionId) {
       clientMessageId: options.clientMessageId ?? crypto.randomUUID(),
       ...files === void 0 ? {} : { files: files.map(toInputFile) }
     };
-    const lastSeq = readLastSeq(http, run.runId);
+    const lastSeq = previous.then(() => readLastSeq(http, run.runId, signal));
     lastSeq.catch(() => void 0);
-    return pendingTurn({
+    const turn = pendingTurn({
       async send({ isWaiting }) {
         await lastSeq;
         return http.data({
@@ -1016,6 +1019,8 @@ function sessionOf(http, run, sessionId) {
         yield* followRun({ http, runId: run.runId, after: await lastSeq, signal });
       }
     });
+    previous = turn.queued.catch(() => void 0);
+    return turn;
   }
   return {
     sessionId,
@@ -1037,9 +1042,9 @@ function sessionOf(http, run, sessionId) {
   };
 }
 var waitMaxMs = 33e4;
-async function readLastSeq(http, runId) {
+async function readLastSeq(http, runId, signal) {
   const query = { format: "structured", channel: "all", order: "desc", limit: 1 };
-  const { entries } = await http.data({ path: `/runs/${runId}/logs`, query });
+  const { entries } = await http.data({ path: `/runs/${runId}/logs`, query, signal });
   return entries[0]?.seq ?? 0;
 }
 

@@ -12,9 +12,7 @@ export function runChanges(http: Http, runId: string): RunChanges {
   const path = `/runs/${runId}/changes`;
   return {
     list: (query = {}) => http.items({ path, query }),
-    async patch(query = {}) {
-      const response = await http.send({ path, query: { ...query, format: 'patch' } });
-      return response.text();
-    },
+    patch: (query = {}) =>
+      http.read({ path, query: { ...query, format: 'patch' } }, (response) => response.text()),
   };
 }

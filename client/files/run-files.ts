@@ -30,7 +30,7 @@ export interface RunFiles {
 
 export function runFiles(http: Http, runId: string): RunFiles {
   const path = `/runs/${runId}/files`;
-  const open = (file: string) => http.send({ path: `${path}/${encodedPath(file)}` });
+  const fileAt = (file: string) => ({ path: `${path}/${encodedPath(file)}` });
   const archivePath = ({ isCompressed = false }: ArchiveFormat) =>
     `${path}.tar${isCompressed ? '.gz' : ''}`;
 
@@ -42,8 +42,9 @@ export function runFiles(http: Http, runId: string): RunFiles {
 
   return {
     list: (filter = {}) => http.items({ path, query: { ...filter } }),
-    read: async (file) => new Uint8Array(await (await open(file)).arrayBuffer()),
-    readText: async (file) => (await open(file)).text(),
+    read: (file) =>
+      http.read(fileAt(file), async (response) => new Uint8Array(await response.arrayBuffer())),
+    readText: (file) => http.read(fileAt(file), (response) => response.text()),
     add: (files) =>
       http.data({
         method: 'POST',

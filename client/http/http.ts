@@ -38,13 +38,15 @@ interface HttpRequest {
   /** A second request has no further effect. The default is true for all methods but `POST`. */
   isRepeatable?: boolean;
   attempts?: number;
-  /** For the response, or for its head if the caller reads the body. */
+  /** For the response, or for its head if the caller reads the body later. */
   timeoutMs?: number;
 }
 
 export interface Http {
   /** Returns a successful response, whose body has not been read. */
   send(request: HttpRequest): Promise<Response>;
+  /** Reads a successful response. A body that is cut off is requested again. */
+  read<T>(request: HttpRequest, reading: Reading<T>): Promise<T>;
   /** Returns the `data` of a successful response. */
   data<T>(request: HttpRequest): Promise<T>;
   /** Yields the items of every page. */
@@ -54,7 +56,6 @@ export interface Http {
 export function createHttp(options: HttpOptions): Http {
   const base = `${options.url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
 
-  /** The response is read within the attempt, so that a cut body is requested again. */
   async function call<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
     const { method = 'GET', path, attempts = 4, isRepeatable = method !== 'POST' } = request;
     const signal = anyOf(options.signal, request.signal);
@@ -72,10 +73,10 @@ export function createHttp(options: HttpOptions): Http {
   }
 
   async function callOnce<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
-    const { method = 'GET', path, query, signal, json, timeoutMs = 60_000 } = request;
-    const timer = new AbortController();
-    const timeout = setTimeout(() => timer.abort(), timeoutMs);
+    const { method = 'GET', path, query, signal, json } = request;
     const body = json === undefined ? request.body : JSON.stringify(json);
+    const timer = new AbortController();
+    const timeout = setTimeout(() => timer.abort(), request.timeoutMs ?? timeoutFor(body));
     try {
       const response = await options.fetch(`${base}${path}${queryOf(query)}`, {
         method,
@@ -106,9 +107,16 @@ export function createHttp(options: HttpOptions): Http {
 
   return {
     send: (request) => call(request, async (response) => response),
+    read: call,
     data: <T>(request: HttpRequest) => call(request, readData<T>),
     items,
   };
+}
+
+/** A minute, and a second for each 64 KiB that are sent. */
+function timeoutFor(body: string | Uint8Array | Blob | undefined): number {
+  const bytes = body instanceof Blob ? body.size : (body?.length ?? 0);
+  return 60_000 + (bytes / 65_536) * 1_000;
 }
 
 type Reading<T> = (response: Response) => Promise<T>;

@@ -67,6 +67,9 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
   const { flowId } = run.record;
   const path = `/flows/${flowId}/sessions/${encodeURIComponent(sessionId)}`;
 
+  /** Messages arrive in the order in which they are sent. */
+  let previous: Promise<unknown> = Promise.resolve();
+
   function send(message: string, { files, signal, ...options }: MessageOptions = {}): PendingTurn {
     const json = {
       sessionId,
@@ -74,9 +77,9 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
       clientMessageId: options.clientMessageId ?? crypto.randomUUID(),
       ...(files === undefined ? {} : { files: files.map(toInputFile) }),
     };
-    const lastSeq = readLastSeq(http, run.runId);
+    const lastSeq = previous.then(() => readLastSeq(http, run.runId, signal));
     lastSeq.catch(() => undefined);
-    return pendingTurn({
+    const turn = pendingTurn({
       async send({ isWaiting }) {
         await lastSeq;
         return http.data<Turn | QueuedMessage>({
@@ -92,6 +95,8 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
         yield* followRun({ http, runId: run.runId, after: await lastSeq, signal });
       },
     });
+    previous = turn.queued.catch(() => undefined);
+    return turn;
   }
 
   return {
@@ -118,8 +123,8 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
 const waitMaxMs = 330_000;
 
 /** The turn of a message that is sent now begins after this frame. */
-async function readLastSeq(http: Http, runId: string): Promise<number> {
+async function readLastSeq(http: Http, runId: string, signal?: AbortSignal): Promise<number> {
   const query = { format: 'structured', channel: 'all', order: 'desc', limit: 1 };
-  const { entries } = await http.data<LogEntries>({ path: `/runs/${runId}/logs`, query });
+  const { entries } = await http.data<LogEntries>({ path: `/runs/${runId}/logs`, query, signal });
   return entries[0]?.seq ?? 0;
 }
