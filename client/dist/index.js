@@ -1422,17 +1422,16 @@ function headerReader(headers) {
   return (name) => byName.get(name) ?? "";
 }
 function eventOf(name, { deliveryId, body }) {
-  const data = JSON.parse(new TextDecoder().decode(body));
-  const isOfRun = "runId" in data;
-  const isOfSession = isOfRun && "sessionId" in data;
-  if (name === "session.ended" && isOfSession) {
-    return { type: name, deliveryId, data };
+  const text = new TextDecoder().decode(body);
+  const data = JSON.parse(text);
+  if (name !== "run.finished" && name !== "session.ended") {
+    return { type: "unknown", name, deliveryId, data };
   }
-  if (name === "run.finished" && isOfRun && !isOfSession) {
-    return { type: name, deliveryId, data };
+  const isOfSession = data.sessionId !== void 0;
+  if (data.status !== "sleep" || isOfSession !== (name === "session.ended")) {
+    throw new WebhookRejected(`its body is not that of ${name}`);
   }
-  if (isOfRun) throw new WebhookRejected(`its body is not that of ${name}`);
-  return { type: "unknown", name, deliveryId, data };
+  return { type: name, deliveryId, data };
 }
 export {
   BudgetReached,

@@ -80,15 +80,14 @@ function eventOf(
   name: string,
   { deliveryId, body }: { deliveryId: string; body: Uint8Array },
 ): WebhookEvent {
-  const data = JSON.parse(new TextDecoder().decode(body)) as object; // made by the service
-  const isOfRun = 'runId' in data;
-  const isOfSession = isOfRun && 'sessionId' in data;
-  if (name === 'session.ended' && isOfSession) {
-    return { type: name, deliveryId, data: data as SessionEnded };
+  const text = new TextDecoder().decode(body);
+  const data = JSON.parse(text) as { status?: unknown; sessionId?: unknown }; // made by the service
+  if (name !== 'run.finished' && name !== 'session.ended') {
+    return { type: 'unknown', name, deliveryId, data };
   }
-  if (name === 'run.finished' && isOfRun && !isOfSession) {
-    return { type: name, deliveryId, data: data as RunFinished };
+  const isOfSession = data.sessionId !== undefined;
+  if (data.status !== 'sleep' || isOfSession !== (name === 'session.ended')) {
+    throw new WebhookRejected(`its body is not that of ${name}`);
   }
-  if (isOfRun) throw new WebhookRejected(`its body is not that of ${name}`);
-  return { type: 'unknown', name, deliveryId, data };
+  return { type: name, deliveryId, data } as WebhookEvent; // the body was confirmed
 }

@@ -114,11 +114,13 @@ test('rejects a body that is not that of its event, and reads later events', asy
     return verifyWebhook({ headers, rawBody: text }, secret, { now });
   };
   await expect(deliver('session.ended', body)).rejects.toThrow(WebhookRejected);
-  const ended = '{"runId":"r","sessionId":"s"}';
+  const ended = '{"runId":"r","status":"sleep","sessionId":"s"}';
   await expect(deliver('run.finished', ended)).rejects.toThrow(WebhookRejected);
   expect(await deliver('session.ended', ended)).toMatchObject({ type: 'session.ended' });
-  const later = { type: 'unknown', name: 'endpoint.test', data: { projectId: 'p' } };
-  expect(await deliver('endpoint.test', '{"projectId":"p"}')).toMatchObject(later);
+  const started = '{"runId":"r","status":"running"}';
+  await expect(deliver('run.finished', started)).rejects.toThrow(WebhookRejected);
+  const later = { type: 'unknown', name: 'run.started', data: { runId: 'r' } };
+  expect(await deliver('run.started', started)).toMatchObject(later);
 });
 
 test('needs a secret and a body that was not parsed', async () => {
