@@ -735,7 +735,7 @@ async function* followRun(request) {
     hasFinished: false,
     snapshots: /* @__PURE__ */ new Map(),
     wasOpen: false,
-    openedAtMs: performance.now(),
+    openUntilMs: performance.now(),
     failures: 0,
     retryMs: 1e3,
     retryAfterMs: 0
@@ -743,6 +743,7 @@ async function* followRun(request) {
   for (; ; ) {
     yield* readUntilCut(request, follower);
     if (follower.hasFinished) return;
+    if (follower.failures === 0) follower.openUntilMs = performance.now();
     await wait(delayMs(follower), request.signal);
     if (await request.isOver?.() === true) return;
   }
@@ -751,7 +752,7 @@ async function* readUntilCut(request, follower) {
   const { http, runId, signal } = request;
   const attempts = follower.wasOpen ? 1 : 4;
   const onOpen = () => {
-    Object.assign(follower, { wasOpen: true, openedAtMs: performance.now(), failures: 0 });
+    Object.assign(follower, { wasOpen: true, failures: 0 });
   };
   const onRetryTime = (ms) => {
     follower.retryMs = ms;
@@ -809,8 +810,10 @@ async function* readLog({ http, runId, signal }, follower, beforeSeq) {
     if (page.entries.length === 0) return;
   }
 }
-function mayReconnect(error, { wasOpen, openedAtMs }) {
-  if (!wasOpen || performance.now() - openedAtMs > unreachableMaxMs) return false;
+function mayReconnect(error, follower) {
+  const { wasOpen, failures, openUntilMs } = follower;
+  if (!wasOpen) return false;
+  if (failures > 0 && performance.now() - openUntilMs > unreachableMaxMs) return false;
   const { status } = error;
   return error instanceof ConnectionFailed || status === 429 || status !== null && status >= 500;
 }

@@ -29,7 +29,7 @@ interface Follower {
   /** The last status and file tree: every connection begins with them. */
   snapshots: Map<string, string>;
   wasOpen: boolean;
-  openedAtMs: number;
+  openUntilMs: number;
   /** Connections in a row that were not accepted. */
   failures: number;
   /** The time that the service has asked for. */
@@ -49,7 +49,7 @@ export async function* followRun(
     hasFinished: false,
     snapshots: new Map(),
     wasOpen: false,
-    openedAtMs: performance.now(),
+    openUntilMs: performance.now(),
     failures: 0,
     retryMs: 1_000,
     retryAfterMs: 0,
@@ -57,6 +57,7 @@ export async function* followRun(
   for (;;) {
     yield* readUntilCut(request, follower);
     if (follower.hasFinished) return;
+    if (follower.failures === 0) follower.openUntilMs = performance.now();
     await wait(delayMs(follower), request.signal);
     if ((await request.isOver?.()) === true) return;
   }
@@ -69,7 +70,7 @@ async function* readUntilCut(
   const { http, runId, signal } = request;
   const attempts = follower.wasOpen ? 1 : 4;
   const onOpen = () => {
-    Object.assign(follower, { wasOpen: true, openedAtMs: performance.now(), failures: 0 });
+    Object.assign(follower, { wasOpen: true, failures: 0 });
   };
   const onRetryTime = (ms: number) => {
     follower.retryMs = ms;
@@ -140,8 +141,10 @@ async function* readLog(
 }
 
 /** A first connection that fails is an error of the caller's request. */
-function mayReconnect(error: FlowrunError, { wasOpen, openedAtMs }: Follower): boolean {
-  if (!wasOpen || performance.now() - openedAtMs > unreachableMaxMs) return false;
+function mayReconnect(error: FlowrunError, follower: Follower): boolean {
+  const { wasOpen, failures, openUntilMs } = follower;
+  if (!wasOpen) return false;
+  if (failures > 0 && performance.now() - openUntilMs > unreachableMaxMs) return false;
   const { status } = error;
   return error instanceof ConnectionFailed || status === 429 || (status !== null && status >= 500);
 }
