@@ -68,7 +68,7 @@ test.each(all)('a key with $scopes may call exactly the routes in its scopes', a
   }
 });
 
-/** The retired route is the same for every run, and each tool of MCP has the scopes of its route. */
+/** The retired route is the same for every run. A tool of MCP has the scopes of its route. */
 const isForAnyScope = (name: string) => /^POST .*\/(messages|mcp)$/.test(name);
 
 function isForBoth(name: string): boolean {
