@@ -31,6 +31,10 @@ export interface Caller {
 export interface OperatorCaller extends Operator {
   /** Null: the operator has signed in. */
   token: TokenHolder['token'] | null;
+  /** The session or the token itself. */
+  credential: string;
+  /** The flow in the path, if the route reads it, and if it belongs to the project in the path. */
+  flow: FlowOutline | null;
 }
 
 declare module 'fastify' {
@@ -64,6 +68,8 @@ declare module 'fastify' {
     isStream?: true;
     /** Also reads the API key from the query, for clients that cannot set headers. */
     acceptsKeyInQuery?: true;
+    /** For operators, the flow in the path is read before the handler. */
+    readsFlow?: true;
     /** Answers the same for every ID in the path. */
     skipsIdCheck?: true;
   }
@@ -82,16 +88,22 @@ export interface Access {
   flowIds: readonly string[] | null;
 }
 
-/** What a key can reach by a route. */
-export interface KeyAccess extends Access {
+/** What a caller can reach by a route. */
+export interface RouteAccess extends Access {
+  /** Resources of other projects are missing instead of forbidden. */
+  hidesOtherProjects: boolean;
   reachesPlainRuns: boolean;
   reachesSessions: boolean;
   /** Files that the flow's `.flowignore` does not match are files of the flow. */
   mayChangeFlow: boolean;
 }
 
-/** A route for `run` and `chat` needs `run` for a plain run, and `chat` for a session. */
-export function accessOf(request: FastifyRequest): KeyAccess {
+/**
+ * A route for `run` and `chat` needs `run` for a plain run, and `chat` for a session. An operator
+ * reaches everything in the project of the path.
+ */
+export function accessOf(request: FastifyRequest): RouteAccess {
+  if (request.operator !== null) return accessOfOperator(request);
   const { projectId, scopes } = callerOf(request).key;
   const { scopes: ofRoute = [] } = request.routeOptions.config;
   const isForBoth = ofRoute.includes('run') && ofRoute.includes('chat');
@@ -99,8 +111,15 @@ export function accessOf(request: FastifyRequest): KeyAccess {
   return {
     projectId,
     flowIds: flowIdsOf(scopes),
+    hidesOtherProjects: false,
     reachesPlainRuns: !isForBoth || mayRun,
     reachesSessions: !isForBoth || permitsAction(scopes, ['chat']),
     mayChangeFlow: mayRun,
   };
+}
+
+function accessOfOperator({ params }: FastifyRequest): RouteAccess {
+  const { projectId } = params as { projectId: string }; // checked by checkProjects
+  const reached = { reachesPlainRuns: true, reachesSessions: true, mayChangeFlow: true };
+  return { projectId, flowIds: null, hidesOtherProjects: true, ...reached };
 }

@@ -9,10 +9,15 @@ import { checkScopes } from './auth/check-scopes.ts';
 import { createKeyIdentification } from './auth/identify-key.ts';
 import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
+import { forOperators } from './auth/operator-routes.ts';
 import { installWaitLimit } from './auth/wait-limit.ts';
 import { serveClient } from './client/serve-client.ts';
 import type { ApiDeps } from './deps.ts';
+import { downloadArchive } from './files/routes/download-archive.ts';
+import { downloadFile } from './files/routes/download-file.ts';
 import { files } from './files/routes/files.ts';
+import { listChanges } from './files/routes/list-changes.ts';
+import { listFiles } from './files/routes/list-files.ts';
 import { listFlows } from './flows/list-flows.ts';
 import { installBodies } from './http/bodies/bodies.ts';
 import { installCors, setCorsHeaders } from './http/cors.ts';
@@ -53,6 +58,9 @@ import { triggerRun } from './runs/routes/trigger-run.ts';
 import { createRunEndWaiter } from './runs/run-end-waiter.ts';
 import { createStartRun, type StartRun } from './runs/start-run.ts';
 import { createWorkflowClient, type WorkflowClient } from './runs/workflow-client.ts';
+import { listMessages } from './sessions/routes/list-messages.ts';
+import { listSessions } from './sessions/routes/list-sessions.ts';
+import { readSession } from './sessions/routes/read-session.ts';
 import { sessions } from './sessions/routes/sessions.ts';
 import { createTurnWaiter } from './sessions/turn-waiter.ts';
 import { streamRun } from './stream/stream-run.ts';
@@ -98,6 +106,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 
   await registerOpenApi(app, deps.publicUrl);
   runs(app, deps, { streams, workflows, startRun });
+  runsOfProjects(forOperators(app), deps, streams);
   sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
   listFlows(app, deps);
   mcp(app, deps);
@@ -133,6 +142,19 @@ function runs(app: App, deps: ApiDeps, { streams, workflows, startRun }: RunPart
   postMessage(app);
 }
 
+/** The same handlers for operators. Lists and records of runs have more fields for them. */
+function runsOfProjects(app: App, deps: ApiDeps, streams: Streams): void {
+  streamRun(app, deps, streams);
+  readLogs(app, deps);
+  listFiles(app, deps);
+  downloadFile(app, deps);
+  downloadArchive(app, deps);
+  listChanges(app, deps);
+  listSessions(app, deps);
+  readSession(app, deps);
+  listMessages(app, deps);
+}
+
 /** Returns the guard against guessed sessions, which the sign-in uses too. */
 function installAuthentication(
   app: App,
@@ -143,6 +165,7 @@ function installAuthentication(
   authenticate(app, {
     identifyKey: createKeyIdentification({ ...deps, onUse: lastUsed.record }),
     identifyOperator: createOperatorIdentification({ ...deps, guard }),
+    findFlow: deps.flows.find,
     publicUrl: deps.publicUrl,
   });
   return guard;

@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { App } from '../app-types.ts';
+import type { FlowOutline } from '../../core/flows/flow.ts';
+import type { App, OperatorCaller } from '../app-types.ts';
 import { ApiError } from '../errors.ts';
+import { isUuid } from '../http/not-found.ts';
 import type { IdentifyOperator } from '../operators/identify-operator.ts';
 import type { CallerKind } from './callers.ts';
 import { checkProjects } from './check-scopes.ts';
@@ -9,6 +11,7 @@ import type { IdentifyKey } from './identify-key.ts';
 interface Authentication {
   identifyKey: IdentifyKey;
   identifyOperator: IdentifyOperator;
+  findFlow: (flowId: string) => Promise<FlowOutline | null>;
   publicUrl: string;
 }
 
@@ -17,7 +20,7 @@ interface Authentication {
  * declaration is closed, so forgetting it opens nothing. An API key is never accepted where an
  * operator is expected, or the reverse.
  */
-export function authenticate(app: App, { publicUrl, ...identify }: Authentication): void {
+export function authenticate(app: App, { publicUrl, findFlow, ...identify }: Authentication): void {
   const { origin } = new URL(publicUrl);
   app.decorateRequest('caller', null);
   app.decorateRequest('operator', null);
@@ -30,6 +33,7 @@ export function authenticate(app: App, { publicUrl, ...identify }: Authenticatio
       if (request.headers.origin !== origin) throw foreignOrigin();
     }
     checkProjects(request);
+    if (request.operator !== null) await setFlow(request, request.operator, findFlow);
   });
 }
 
@@ -40,8 +44,21 @@ async function identifyCaller(
   const callers = callersOf(request);
   if (callers.includes('anyone')) return;
   if (callers.includes('key')) request.caller = await identifyKey(request);
-  else if (callers.includes('operator')) request.operator = await identifyOperator(request);
+  else if (callers.includes('operator'))
+    request.operator = { ...(await identifyOperator(request)), flow: null };
   else throw closed();
+}
+
+/** A flow of another project counts as missing. */
+async function setFlow(
+  { params, routeOptions }: FastifyRequest,
+  operator: OperatorCaller,
+  findFlow: Authentication['findFlow'],
+): Promise<void> {
+  if (routeOptions.config.readsFlow !== true) return;
+  const { projectId, flowId } = params as { projectId?: string; flowId?: string };
+  const flow = flowId !== undefined && isUuid(flowId) ? await findFlow(flowId) : null;
+  operator.flow = flow?.projectId === projectId ? flow : null;
 }
 
 /** Below `/api/v1` an unknown path needs a key too, so that the answers reveal no routes. */

@@ -15,7 +15,10 @@ interface OperatorAccess {
   guard: BruteForceGuard;
 }
 
-export type IdentifyOperator = (request: FastifyRequest) => Promise<OperatorCaller>;
+/** Without the flow in the path, which is read when the project in the path was checked. */
+type IdentifiedOperator = Omit<OperatorCaller, 'flow'>;
+
+export type IdentifyOperator = (request: FastifyRequest) => Promise<IdentifiedOperator>;
 
 /**
  * Returns the operator whose token is in the `Authorization` header, or whose session is in the
@@ -25,22 +28,22 @@ export type IdentifyOperator = (request: FastifyRequest) => Promise<OperatorCall
 export function createOperatorIdentification(access: OperatorAccess): IdentifyOperator {
   const { operators, operatorTokens, publicUrl, guard } = access;
 
-  async function byToken(token: string, address: string): Promise<OperatorCaller> {
+  async function byToken(token: string, address: string): Promise<IdentifiedOperator> {
     throttleAttempts(guard, { token, address, error: invalidToken });
     const holder = await operatorTokens.findHolder(token);
     guard.record(token, address, holder !== null);
     if (holder === null) throw invalidToken();
-    return holder;
+    return { ...holder, credential: token };
   }
 
-  async function bySession({ headers, ip: address }: FastifyRequest): Promise<OperatorCaller> {
+  async function bySession({ headers, ip: address }: FastifyRequest): Promise<IdentifiedOperator> {
     const session = sessionIn(headers.cookie, publicUrl);
     if (session === null || !tokenPattern.test(session)) throw notSignedIn();
     throttleAttempts(guard, { token: session, address, error: notSignedIn });
     const operator = await operators.findBySession(session);
     guard.record(session, address, operator !== null);
     if (operator === null) throw notSignedIn();
-    return { ...operator, token: null };
+    return { ...operator, token: null, credential: session };
   }
 
   return (request) => {

@@ -1,7 +1,7 @@
 // Responses of the operators' routes.
 
 import { z } from 'zod';
-import { runRecord } from '../runs/run-schema.ts';
+import { runWithPrompt } from '../runs/run-schema.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
 const count = z.int().min(0);
@@ -84,9 +84,8 @@ export const projectUsage = z.object({
   days,
 });
 
-export const runOfOperator = runRecord
+export const runOfOperator = runWithPrompt
   .extend({
-    prompt: z.string(),
     context: z
       .record(z.string(), z.string())
       .meta({ description: 'The `X-Ctx-*` headers of the request.' }),

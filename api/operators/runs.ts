@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { MadeAttempt } from '../../systems/postgres/runs/list-attempts.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { apiUrlOf } from '../http/public-path.ts';
 import { answerRuns } from '../runs/routes/list-runs.ts';
+import { runDetails } from '../runs/routes/read-run.ts';
 import { runListQuery } from '../runs/routes/run-list-schema.ts';
 import { noQuery, runRecord } from '../runs/run-schema.ts';
-import { runView } from '../runs/run-view.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { config, loadProject, loadProjectRun, projectPath } from './load-resources.ts';
 import { runOfOperator } from './operator-records.ts';
@@ -31,21 +32,21 @@ const one = {
 export function runs(app: App, deps: ApiDeps): void {
   app.get(`${projectPath}/runs`, { config, schema: list }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
-    const path = `/api/projects/${projectId}/runs`;
     const access = { projectId, flowIds: null };
-    return answerRuns(deps, reply, { access, path, query: request.query });
+    const apiUrl = apiUrlOf(request, deps);
+    return answerRuns(deps, reply, { access, apiUrl, query: request.query });
   });
 
   app.get(`${projectPath}/runs/:runId`, { config, schema: one }, async (request) => {
     const run = await loadProjectRun(deps, request.params);
-    const { runId, prompt, hostId, workflowId } = run;
+    const { runId, hostId, workflowId } = run;
     const [context, attempts] = await Promise.all([
       deps.configs.context(runId),
       deps.webhooks.attempts(runId),
     ]);
     const webhookAttempts = attempts.map(attemptView);
-    const operatorFields = { prompt, context, hostId, workflowId, webhookAttempts };
-    return { data: { ...runView(run, deps.publicUrl), ...operatorFields } };
+    const details = await runDetails(deps, run, apiUrlOf(request, deps));
+    return { data: { ...details, context, hostId, workflowId, webhookAttempts } };
   });
 }
 

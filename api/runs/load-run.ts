@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
-import { type Access, accessOf, callerOf, type KeyAccess } from '../app-types.ts';
+import { type Access, accessOf, callerOf, type RouteAccess } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { foreign, notFound, outOfScope } from '../errors.ts';
 
@@ -9,11 +9,12 @@ import { foreign, notFound, outOfScope } from '../errors.ts';
 export async function loadRun(
   deps: Pick<ApiDeps, 'runs'>,
   runId: string,
-  { projectId, flowIds, reachesPlainRuns, reachesSessions }: KeyAccess,
+  { projectId, flowIds, reachesPlainRuns, reachesSessions, ...access }: RouteAccess,
 ): Promise<Run> {
   const run = await deps.runs.find(runId);
   if (run === null || run.deletedAt !== null) throw notFound('Run');
-  if (run.projectId !== projectId) throw foreign('The run');
+  if (run.projectId !== projectId)
+    throw access.hidesOtherProjects ? notFound('Run') : foreign('The run');
   checkFlowScope(flowIds, run.flowId);
   const isSession = run.sessionId !== null;
   if (isSession && !reachesSessions) throw outOfScope('changes to a session');
@@ -26,13 +27,18 @@ export function checkFlowScope(flowIds: Access['flowIds'], flowId: string): void
   if (flowIds?.includes(flowId) === false) throw outOfScope('this flow');
 }
 
-/** The flow in the path if the key can reach it, or throws. */
+/** The flow in the path if the caller can reach it, or throws. */
 export function flowOf(request: FastifyRequest): FlowOutline {
+  if (request.operator !== null) return request.operator.flow ?? missingFlow();
   const { key, flow } = callerOf(request);
   if (flow === null) throw notFound('Flow');
   if (flow.projectId !== key.projectId) throw foreign('The flow');
   checkFlowScope(accessOf(request).flowIds, flow.flowId);
   return flow;
+}
+
+function missingFlow(): never {
+  throw notFound('Flow');
 }
 
 export async function loadFlow(

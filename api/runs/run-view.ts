@@ -3,8 +3,8 @@ import { errorOf } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { RunRecord } from './run-schema.ts';
 
-/** The run record for clients. */
-export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord {
+/** The run record for clients. `apiUrl` is the URL below which the client finds runs. */
+export function runView(run: Omit<Run, 'prompt'>, apiUrl: string): RunRecord {
   return {
     runId: run.runId,
     flowId: run.flowId,
@@ -18,7 +18,7 @@ export function runView(run: Omit<Run, 'prompt'>, publicUrl: string): RunRecord 
     startedAt: run.startedAt?.toISOString() ?? null,
     finishedAt: run.endedAt?.toISOString() ?? null,
     sessionId: run.sessionId,
-    streamUrl: streamUrl(run.runId, publicUrl),
+    streamUrl: streamUrl(run.runId, apiUrl),
     exitCode: run.exitCode,
     result: run.result,
     structuredOutput: parsed(run.structuredOutput),
@@ -46,13 +46,8 @@ export function deletedRunView(run: Run) {
   };
 }
 
-export function runPath(runId: string): string {
-  return `/api/v1/runs/${runId}`;
-}
-
-export function streamUrl(runId: string, publicUrl: string): string {
-  return `${publicUrl}${runPath(runId)}/stream`;
-}
+export const streamUrl = (runId: string, apiUrl: string): string =>
+  `${apiUrl}/runs/${runId}/stream`;
 
 /** `error` after the end, `stopping` between the stop request and the end. */
 function ending(run: Omit<Run, 'prompt'>): { error?: string; stopping?: true } {

@@ -7,12 +7,12 @@ import type { ApiDeps } from '../deps.ts';
 import { retryWhileIgnoreChanges, storeContents } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
 import { waitForClient } from '../http/client-signal.ts';
-import { publicPath } from '../http/public-path.ts';
+import { apiPathOf, publicPath } from '../http/public-path.ts';
 import { admissionError } from './admission-error.ts';
 import { createEvictAtLimit } from './evict-at-limit.ts';
 import { checkFlowScope } from './load-run.ts';
 import type { WaitForEnd } from './run-end-waiter.ts';
-import { deletedRunView, runPath, runView } from './run-view.ts';
+import { deletedRunView, runView } from './run-view.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
 interface RunStart {
@@ -29,7 +29,7 @@ interface RunStart {
  * the client is answered.
  */
 export type StartRun = (
-  request: Pick<FastifyRequest, 'id' | 'log'>,
+  request: Pick<FastifyRequest, 'id' | 'log' | 'operator' | 'params'>,
   reply: FastifyReply,
   run: RunStart,
 ) => Promise<{ data: ReturnType<typeof runView> | ReturnType<typeof deletedRunView> }>;
@@ -61,7 +61,8 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
       workflows.start(admission.run);
     }
     const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });
-    return toResponse(reply, result, deps.publicUrl);
+    const { publicUrl } = deps;
+    return toResponse(reply, result, { publicUrl, apiPath: apiPathOf(request) });
   };
 }
 
@@ -129,15 +130,22 @@ async function withEnd(
   return { ...admission, run: latest ?? admission.run };
 }
 
-function toResponse(reply: FastifyReply, admission: Admission, publicUrl: string) {
+function toResponse(
+  reply: FastifyReply,
+  admission: Admission,
+  { publicUrl, apiPath }: { publicUrl: string; apiPath: string },
+) {
+  const apiUrl = `${publicUrl}${apiPath}`;
   switch (admission.outcome) {
     case 'admitted':
-      reply.code(201).header('location', publicPath(publicUrl, runPath(admission.run.runId)));
-      return { data: runView(admission.run, publicUrl) };
+      reply
+        .code(201)
+        .header('location', publicPath(publicUrl, `${apiPath}/runs/${admission.run.runId}`));
+      return { data: runView(admission.run, apiUrl) };
     case 'replay': {
       reply.header('idempotency-replayed', 'true');
       const { run } = admission;
-      return { data: run.deletedAt === null ? runView(run, publicUrl) : deletedRunView(run) };
+      return { data: run.deletedAt === null ? runView(run, apiUrl) : deletedRunView(run) };
     }
     case 'rejected':
       throw admissionError(admission);

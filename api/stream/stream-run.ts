@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { streamEvents } from '../../core/frames/frame.ts';
 import { limits } from '../../core/limits.ts';
@@ -10,7 +11,7 @@ import { runParams } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { queryNumber } from '../schemas/text.ts';
 import { otherStreamEvent, streamEvent } from './events/stream-event.ts';
-import type { Streams } from './streams.ts';
+import type { StreamCaller, Streams } from './streams.ts';
 
 /** The schema is a component of the document, so that generated types have its name. */
 function refTo(schema: z.ZodType): { $ref: string } {
@@ -51,13 +52,23 @@ export function streamRun(app: App, deps: ApiDeps, streams: Streams): void {
   } as const;
   app.get(url, { schema, config, exposeHeadRoute: false }, async (request, reply) => {
     const resumeAfter = headerId(request.headers['last-event-id']) ?? request.query.lastEventId;
-    const caller = callerOf(request);
+    const { projectId, flowIds } = accessOf(request);
     const run = await deps.runs.find(request.params.runId);
-    const isHere = run?.projectId === caller.key.projectId && run.deletedAt === null;
+    const isHere = run?.projectId === projectId && run.deletedAt === null;
     if (run === null || !isHere) throw notFound('Run');
-    checkFlowScope(accessOf(request).flowIds, run.flowId);
+    checkFlowScope(flowIds, run.flowId);
+    const caller = streamCallerOf(request, projectId);
     await streams.open({ run, caller, resumeAfter: resumeAfter ?? null }, reply);
   });
+}
+
+/** The streams of an operator are counted like those of a key. No rate limit delays its readers. */
+function streamCallerOf(request: FastifyRequest, projectId: string): StreamCaller {
+  const { operator } = request;
+  if (operator === null) return callerOf(request);
+  const rateLimitRpm = limits.key.ratePerMinuteMax;
+  const key = { keyId: operator.operatorId, projectId, rateLimitRpm };
+  return { key, runToken: null, operator };
 }
 
 /** A browser sends this header when it reconnects, so it is newer than the URL's parameter. */

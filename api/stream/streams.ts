@@ -3,10 +3,10 @@ import type { FastifyReply } from 'fastify';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { StreamSlotRequest } from '../../systems/redis/stream-slots.ts';
-import type { Caller } from '../app-types.ts';
+import type { Caller, OperatorCaller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createCallerWatch } from './caller-watch.ts';
 import { createFeedHub, type FeedHub } from './feed-hub.ts';
-import { createKeyRevocationWatch } from './key-revocation-watch.ts';
 import { createPingTimer } from './ping-timer.ts';
 import { createPresenceReporter, type PresenceReporter } from './presence-reporter.ts';
 import { createReader, type Reader } from './reader.ts';
@@ -18,9 +18,16 @@ import { serveReader } from './serve-reader.ts';
 import { createSseWriter, type SseWriter } from './sse-writer.ts';
 import { createStreamLimiter, type StreamLimiter } from './stream-limiter.ts';
 
+/** A key, with or without a run token, or an operator in place of the key. */
+export interface StreamCaller {
+  key: Pick<Caller['key'], 'keyId' | 'projectId' | 'rateLimitRpm'>;
+  runToken: { expiresInMs: number } | null;
+  operator?: OperatorCaller;
+}
+
 interface StreamRequest {
   run: Run;
-  caller: Caller;
+  caller: StreamCaller;
   resumeAfter: number | null;
 }
 
@@ -37,17 +44,17 @@ export function createStreams(deps: ApiDeps): Streams {
   const limiter = createStreamLimiter(deps.streamSlots);
   const reconnects = createReconnectTimes(limiter, deps.streamSlots);
   const presence = createPresenceReporter(deps.presence, deps.presenceEveryMs);
-  const keyWatch = createKeyRevocationWatch(deps);
+  const callerWatch = createCallerWatch(deps);
   const source = createReplaySource(deps);
   const memory = createReplayMemory(deps.replayBudget);
   const pings = createPingTimer();
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
-  async function serve(reader: Reader, { runToken }: Caller): Promise<void> {
+  async function serve(reader: Reader, caller: StreamCaller): Promise<void> {
     const end = () => closeReader(reader, null);
-    const stopWatching = keyWatch.watch(reader.key.keyId, end);
-    const expiry = runToken && setTimeout(end, runToken.expiresInMs);
+    const stopWatching = callerWatch.watch(caller, end);
+    const expiry = caller.runToken && setTimeout(end, caller.runToken.expiresInMs);
     try {
       await serveReader(reader);
     } catch (err) {
@@ -88,7 +95,7 @@ export function createStreams(deps: ApiDeps): Streams {
       const served = [...open.values()];
       closeAll(reconnects, open.keys());
       await Promise.all(served);
-      for (const part of [hub, limiter, presence, keyWatch]) part.close();
+      for (const part of [hub, limiter, presence, callerWatch]) part.close();
     },
   };
 }

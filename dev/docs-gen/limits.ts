@@ -90,7 +90,7 @@ const fixedLimits: LimitRow[] = [
   ['Unread answer or stream', time(limits.http.stallMs), 'the client is disconnected'],
   [
     'Open streams',
-    `${limits.stream.perKey} per key, ${count(limits.stream.perProject)} per project`,
+    `${limits.stream.perKey} per key or operator, ${count(limits.stream.perProject)} per project`,
     '429 `STREAM_LIMIT`',
   ],
   [

@@ -31,6 +31,7 @@ export interface SseClient {
 
 interface StreamOptions {
   key: string | null;
+  cookie?: string;
   lastEventId?: string;
   /** Disconnects after this many bytes of the body. */
   leaveAfterBytes?: number;
@@ -120,11 +121,12 @@ export async function openStream(address: string, options: StreamOptions): Promi
 
 function askFor(
   address: string,
-  { key, lastEventId }: StreamOptions,
+  { key, cookie, lastEventId }: StreamOptions,
 ): Promise<[ClientRequest, IncomingMessage]> {
   return new Promise((resolve, reject) => {
     const headers = {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(cookie === undefined ? {} : { cookie }),
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
     };
     const request = get(address, { headers, agent: false }, (response) =>

@@ -8,9 +8,9 @@ import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
-import { runPath } from '../../runs/run-view.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { attachmentHeaders } from '../attachment-headers.ts';
 import { changesQuery, fileChange } from '../file-schema.ts';
@@ -61,7 +61,7 @@ export function listChanges(app: App, deps: ApiDeps): void {
     const last = changes.at(-1);
     if (found.length > perPage && last !== undefined) {
       const next = { limit: perPage, prefix, cursor: encodeCursor(last.path) };
-      linkNext(reply, `${deps.publicUrl}${runPath(run.runId)}/changes`, next);
+      linkNext(reply, `${apiUrlOf(request, deps)}/runs/${run.runId}/changes`, next);
     }
     return { data: changes.map(changeView) };
   });

@@ -5,9 +5,9 @@ import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
 import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
-import { runPath } from '../../runs/run-view.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { fileEntry, filesQuery } from '../file-schema.ts';
 import { fileView } from '../file-view.ts';
@@ -38,7 +38,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     const last = files.at(-1);
     if (found.length > limit && last !== undefined) {
       const next = { limit, scope, prefix, cursor: encodeCursor(last.path) };
-      linkNext(reply, `${deps.publicUrl}${runPath(run.runId)}/files`, next);
+      linkNext(reply, `${apiUrlOf(request, deps)}/runs/${run.runId}/files`, next);
     }
     return { data: files.map(fileView) };
   });

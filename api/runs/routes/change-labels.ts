@@ -4,6 +4,7 @@ import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { labelChange } from '../../schemas/labels.ts';
 import { loadRun } from '../load-run.ts';
@@ -28,7 +29,7 @@ export function changeLabels(app: App, deps: ApiDeps): void {
     switch (changed.outcome) {
       case 'changed':
         request.log.info({ runId: changed.run.runId }, 'labels_changed');
-        return { data: runView(changed.run, deps.publicUrl) };
+        return { data: runView(changed.run, apiUrlOf(request, deps)) };
       case 'too-many':
         throw invalid(`body.labels: the run would have more than ${limits.label.maxCount} labels`);
       case 'gone':

@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { requestEnd } from '../request-end.ts';
@@ -34,12 +35,12 @@ export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient)
       const messageId = await deps.messages.currentMessage(found.runId);
       request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_requested');
       if (messageId !== null) await workflows.interrupt(found, messageId);
-      return { data: runView(found, deps.publicUrl) };
+      return { data: runView(found, apiUrlOf(request, deps)) };
     }
     const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
       cause: 'interrupted_by_api',
       graceSeconds: limits.run.stopGraceDefaultSeconds,
     });
-    return { data: runView(run, deps.publicUrl) };
+    return { data: runView(run, apiUrlOf(request, deps)) };
   });
 }

@@ -5,6 +5,7 @@ import { type Access, type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { decodeRunCursor, encodeRunCursor } from '../run-cursor.ts';
 import { type RunRecord, runRecord } from '../run-schema.ts';
@@ -24,15 +25,19 @@ const config = { ...forKeys('read'), answerMaxBytes: limits.page.runsMaxBytes };
 
 export function listRuns(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) =>
-    answerRuns(deps, reply, { access: accessOf(request), path, query: request.query }),
+    answerRuns(deps, reply, {
+      access: accessOf(request),
+      apiUrl: apiUrlOf(request, deps),
+      query: request.query,
+    }),
   );
 }
 
 /** One page of runs, with a link to the next one. */
 export async function answerRuns(
-  deps: Pick<ApiDeps, 'runs' | 'publicUrl'>,
+  deps: Pick<ApiDeps, 'runs'>,
   reply: FastifyReply,
-  { access, path: listPath, query }: { access: Access; path: string; query: RunListQuery },
+  { access, apiUrl, query }: { access: Access; apiUrl: string; query: RunListQuery },
 ): Promise<{ data: RunRecord[] }> {
   const limit = pageLimit(query);
   const { projectId, flowIds } = access;
@@ -44,9 +49,9 @@ export async function answerRuns(
   });
   if (next !== null) {
     const nextQuery = { ...asQuery(query), limit, cursor: encodeRunCursor(next) };
-    linkNext(reply, `${deps.publicUrl}${listPath}`, nextQuery);
+    linkNext(reply, `${apiUrl}/runs`, nextQuery);
   }
-  return { data: runs.map((run) => runView(run, deps.publicUrl)) };
+  return { data: runs.map((run) => runView(run, apiUrl)) };
 }
 
 function asQuery({ label, createdAfter, createdBefore, ...rest }: RunListQuery) {

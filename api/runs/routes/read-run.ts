@@ -1,8 +1,10 @@
 import { questionsOf } from '../../../core/agent/interaction.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery, runParams, runWithPrompt } from '../run-schema.ts';
@@ -20,11 +22,20 @@ export function readRun(app: App, deps: ApiDeps): void {
   const config = forKeysAndRunTokens('read');
   app.get('/api/v1/runs/:runId', { config, schema }, async (request) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
-    const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
-    const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
-    const files = await deps.runs.findStoredFiles(run.runId);
-    return { data: { ...runView(run, deps.publicUrl), prompt: run.prompt, interactions, files } };
+    return { data: await runDetails(deps, run, apiUrlOf(request, deps)) };
   });
+}
+
+/** The record of a single run. */
+export async function runDetails(
+  deps: Pick<ApiDeps, 'interactions' | 'runs'>,
+  run: Run,
+  apiUrl: string,
+) {
+  const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
+  const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
+  const files = await deps.runs.findStoredFiles(run.runId);
+  return { ...runView(run, apiUrl), prompt: run.prompt, interactions, files };
 }
 
 function interactionView({ interactionId, toolName, input, askedAt }: StoredInteraction) {

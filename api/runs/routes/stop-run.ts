@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { requestEnd } from '../request-end.ts';
@@ -35,6 +36,6 @@ export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): voi
       cause: 'stopped_by_api',
       graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
     });
-    return { data: runView(run, deps.publicUrl) };
+    return { data: runView(run, apiUrlOf(request, deps)) };
   });
 }

@@ -9,6 +9,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { checkMayAdd } from '../../files/classify-files.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient } from '../../http/client-signal.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { resolveIdempotencyKey } from '../../runs/idempotency-key.ts';
 import { flowOf } from '../../runs/load-run.ts';
@@ -80,7 +81,9 @@ export function chat(
         position = await currentPosition(deps, { ...queued, position }, log);
       }
       reply.code(202);
-      return { data: { ...queued, streamUrl: streamUrl(runId, deps.publicUrl), position } };
+      return {
+        data: { ...queued, streamUrl: streamUrl(runId, apiUrlOf(request, deps)), position },
+      };
     },
   );
 }

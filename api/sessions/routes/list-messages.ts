@@ -5,6 +5,7 @@ import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { readPage } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { pageByIdQuery } from '../../schemas/page-query.ts';
 import { loadSession } from '../load-session.ts';
@@ -31,7 +32,7 @@ export function listMessages(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) => {
     const { flowId, sessionId } = request.params;
     const { run } = await loadSession(deps, request, sessionId);
-    const url = `${deps.publicUrl}/api/v1/flows/${flowId}/sessions/${sessionId}/messages`;
+    const url = `${apiUrlOf(request, deps)}/flows/${flowId}/sessions/${sessionId}/messages`;
     const { messages } = await readPage(reply, { url, query: request.query }, (range) =>
       deps.messages.listUnfinished(run.runId, { ...range, maxBytes }),
     );

@@ -4,6 +4,7 @@ import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { decodeRunCursor, encodeRunCursor } from '../../runs/run-cursor.ts';
 import { flowParams } from '../../runs/run-schema.ts';
@@ -29,6 +30,7 @@ export function listSessions(app: App, deps: ApiDeps): void {
     const { flowId } = flowOf(request);
     const { cursor, label: labels, ...filter } = request.query;
     const limit = pageLimit(filter);
+    const apiUrl = apiUrlOf(request, deps);
     const { sessions, next } = await deps.sessions.list({
       ...{ ...filter, labels, flowId, limit },
       maxBytes: limits.page.runsMaxBytes,
@@ -36,9 +38,9 @@ export function listSessions(app: App, deps: ApiDeps): void {
     });
     if (next !== null) {
       const nextQuery = { ...asQuery(request.query), limit, cursor: encodeRunCursor(next) };
-      linkNext(reply, `${deps.publicUrl}/api/v1/flows/${flowId}/sessions`, nextQuery);
+      linkNext(reply, `${apiUrl}/flows/${flowId}/sessions`, nextQuery);
     }
-    return { data: sessions.map((session) => sessionView(session, deps.publicUrl)) };
+    return { data: sessions.map((session) => sessionView(session, apiUrl)) };
   });
 }
 

@@ -3,11 +3,11 @@ import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
-import { publicPath } from '../../http/public-path.ts';
+import { apiPathOf, apiUrlOf, publicPath } from '../../http/public-path.ts';
 import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { checkFlowScope } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
-import { runPath, streamUrl } from '../../runs/run-view.ts';
+import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
 import type { WorkflowClient } from '../../runs/workflow-client.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -50,9 +50,15 @@ export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient):
       const session = await findOrCreateSession(deps, workflows, opening);
       const { runId, isResumed } = session;
       if (isResumed) reply.header('session-resumed', 'true');
-      reply.code(201).header('location', publicPath(deps.publicUrl, runPath(runId)));
+      reply
+        .code(201)
+        .header('location', publicPath(deps.publicUrl, `${apiPathOf(request)}/runs/${runId}`));
       return {
-        data: { sessionId: session.sessionId, runId, streamUrl: streamUrl(runId, deps.publicUrl) },
+        data: {
+          sessionId: session.sessionId,
+          runId,
+          streamUrl: streamUrl(runId, apiUrlOf(request, deps)),
+        },
       };
     },
   );

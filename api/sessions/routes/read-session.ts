@@ -1,6 +1,7 @@
 import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
@@ -22,7 +23,7 @@ export function readSession(app: App, deps: ApiDeps): void {
     async (request) => {
       const session = await loadSession(deps, request, request.params.sessionId);
       const files = await deps.runs.findStoredFiles(session.run.runId);
-      return { data: { ...sessionView(session, deps.publicUrl), files } };
+      return { data: { ...sessionView(session, apiUrlOf(request, deps)), files } };
     },
   );
 }

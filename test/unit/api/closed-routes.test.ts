@@ -19,6 +19,7 @@ test('a route that declares no caller is closed to all of them', async () => {
   authenticate(app, {
     identifyKey: accept,
     identifyOperator: accept,
+    findFlow: accept,
     publicUrl: 'https://runs.example.test',
   });
   app.setErrorHandler(sendError);

@@ -25,6 +25,7 @@ test('an admitted run gets a 201 even if it cannot be read again after the wait'
   });
   const app = Fastify();
   app.decorateRequest('requestedWaitMs', 0);
+  app.decorateRequest('operator', null);
   app.post('/', (request, reply) =>
     startRun(request, reply, {
       admission: {} as AdmitRun,

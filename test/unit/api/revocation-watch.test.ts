@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createKeyRevocationWatch } from '../../../api/stream/key-revocation-watch.ts';
+import { createRevocationWatch } from '../../../api/stream/revocation-watch.ts';
 import { limits } from '../../../core/limits.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -12,7 +12,7 @@ function watchKeys(active: Set<string>) {
     return keyIds.filter((keyId) => active.has(keyId));
   };
   const unused = { logger: { warn: vi.fn() } };
-  const watch = createKeyRevocationWatch({ keys: { activeOf }, ...unused } as never);
+  const watch = createRevocationWatch({ activeOf, ...unused } as never);
   return { asked, watch };
 }
 
