@@ -31,7 +31,9 @@ if (mode === 'family') {
     ],
     { stdio: ['ignore', 'inherit', 'inherit'] },
   );
-  process.on('SIGTERM', () => child.once('exit', () => process.exit(143)));
+  // The child may end before this process handles its signal.
+  const childEnd = new Promise((resolve) => child.once('exit', resolve));
+  process.on('SIGTERM', () => childEnd.then(() => process.exit(143)));
 }
 if (mode === 'kill-self') process.kill(process.pid, 'SIGKILL');
 
