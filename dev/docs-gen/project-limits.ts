@@ -18,7 +18,7 @@ export const projectLimits: LimitRow[] = [
     `${time(operatorTokenLimits.maxMs)}; ${time(operatorTokenLimits.defaultMs)} by default`,
     '400',
   ],
-  ['Projects of an operator token', `all, or a list of ${operatorTokenLimits.projectsMax}`, '400'],
+  ['Projects of an operator token', `all, or at most ${operatorTokenLimits.projectsMax}`, '400'],
   [
     'Validity of a run token',
     `${time(runTokenLimits.maxSeconds * 1_000)}, also by default; its calls count as calls with its key`,
