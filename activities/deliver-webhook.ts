@@ -19,7 +19,7 @@ import type { RunActivities } from '../workflows/shared/activities.ts';
 import type { BodyMemory } from './body-memory.ts';
 import type { DeliveryExecution } from './delivery-progress.ts';
 
-/** Of the webhooks of runs, or of events for endpoints. */
+/** Stores the attempts for the webhooks of runs, or for events for endpoints. */
 interface AttemptStore {
   claimAttempt(claim: AttemptClaim): Promise<ClaimedAttempt>;
   recordAttempt(id: string, attempt: number, result: AttemptResult): Promise<void>;
@@ -38,9 +38,9 @@ type PendingWebhook = Extract<ClaimedAttempt, { url: string }>;
 type EndRun = Pick<RunActivities, 'endRun'>;
 
 export interface Execution extends DeliveryExecution {
-  /** Of the run, or of the event. */
+  /** The ID of the run or of the event. */
   id: string;
-  /** The same in logs. */
+  /** The same ID as a field of the log. */
   about: { runId: string } | { eventId: string };
   delivery: number;
   memory: BodyMemory;
@@ -140,7 +140,7 @@ function withoutAttempt(reason: Unavailable): { status: null } {
 
 interface MadeAttempt {
   id: string;
-  /** Of the log. */
+  /** Fields of the log. */
   about: { requestId: string | null; delivery: number; attempt: number };
 }
 

@@ -48,7 +48,7 @@ export async function triggerScheduledRun(
   return { outcome: 'admitted' };
 }
 
-/** The last attempt may have admitted the run. */
+/** An attempt whose result was lost may have admitted the run. */
 export async function missScheduledRun(
   deps: Pick<ScheduleDeps, 'flows' | 'runs' | 'schedules' | 'onStartsMissed'>,
   { flowId, runId, scheduledAt }: StartInput,

@@ -19,9 +19,9 @@ export type App = FastifyInstance<
 
 /** The caller of a request: an active API key. */
 export interface Caller {
-  /** With the scopes of the run token, if the request has one. */
+  /** Has the scopes of the run token, if the request has one. */
   key: KeyRecord;
-  /** Null: the request has the key itself. */
+  /** Null: the request has the API key. */
   runToken: { runId: string; expiresInMs: number } | null;
   /** The flow in the path, which may be of another project; null: there is none. */
   flow: FlowOutline | null;
@@ -31,7 +31,7 @@ export interface Caller {
 export interface OperatorCaller extends Operator {
   /** Null: the operator has signed in. */
   token: TokenHolder['token'] | null;
-  /** The session or the token itself. */
+  /** The token of the session, or the operator token. */
   credential: string;
   /** The flow in the path, if the route reads it, and if it belongs to the project in the path. */
   flow: FlowOutline | null;
@@ -54,11 +54,11 @@ declare module 'fastify' {
     /** A key with scopes for actions needs one of these. */
     scopes?: readonly KeyAction[];
     /**
-     * For pages of this service: answers are not cached, and a write with the cookie needs its
-     * `Origin`.
+     * For pages of this service: responses are not cached, and a write with the cookie needs the
+     * `Origin` of the service.
      */
     isForOwnPages?: true;
-    /** Calls `checkRun` for the run that it finds, because its path has none. */
+    /** The path has no run, so the handler calls `checkRun` for the run that it finds. */
     checksRun?: true;
     /** Lists only the projects that the caller can reach. */
     leavesOutProjects?: true;
@@ -88,7 +88,7 @@ export interface Access {
   flowIds: readonly string[] | null;
 }
 
-/** What a caller can reach by a route. */
+/** What a caller can reach through a route. */
 export interface RouteAccess extends Access {
   /** Resources of other projects are missing instead of forbidden. */
   hidesOtherProjects: boolean;

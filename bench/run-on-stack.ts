@@ -16,7 +16,7 @@ import { scenarios } from './scenarios/index.ts';
 const program = join(repository, 'bench/main.ts');
 const rehearsal = join(repository, 'bench/rehearsal/main.ts');
 
-/** An installation stores everything on disk, so Temporal does so too where time is measured. */
+/** Installations store everything on disk, so Temporal does so too when time is measured. */
 const durable = { inMemory: false };
 
 const [first, ...others] = process.argv.slice(2);

@@ -6,14 +6,14 @@ import { type PendingRun, type RunOptions, startRun } from './runs/start-run.ts'
 import { openSession, type Session, type SessionOptions } from './sessions/session.ts';
 
 export interface FlowrunOptions {
-  /** The address of the service. The default is the variable FLOWRUN_URL. */
+  /** The address of the service. The default is the environment variable FLOWRUN_URL. */
   url?: string;
-  /** An API key, or a run token in a page. The default is the variable FLOWRUN_KEY. */
+  /** An API key, or a run token in a web page. The default is the variable FLOWRUN_KEY. */
   key?: string;
   fetch?: typeof fetch;
   /** Aborts all calls. */
   signal?: AbortSignal;
-  /** Called before each wait for a further attempt. */
+  /** Called before the wait for another attempt. */
   onRetry?: (retry: Retry) => void;
 }
 
@@ -47,7 +47,7 @@ export class Flowrun {
     this.#flowIdOf = createFlowNames(this.#http);
   }
 
-  /** Starts a run of a flow, which is given by its name or ID. */
+  /** Starts a run of a flow, given by name or ID. */
   run<T = unknown>(flow: string, options: RunOptions<T> = {}): PendingRun<T> {
     return startRun({ http: this.#http, flowIdOf: this.#flowIdOf }, flow, options);
   }
@@ -62,7 +62,7 @@ export class Flowrun {
     return openRun(this.#http, await this.#http.data<RunDetails>({ path }));
   }
 
-  /** Yields the runs that match, the newest first. */
+  /** Yields the matching runs, newest first. */
   async *runs({
     flow,
     labels = {},

@@ -16,7 +16,7 @@ export const webhookLimits = {
   attemptMaxMs: 30 * secondMs,
   responseMaxBytes: 64 * kiB,
   endpointsPerProject: 10,
-  /** Events for endpoints whose workflows a pass of the reconciler starts. */
+  /** The number of events whose workflows one pass of the reconciler starts. */
   eventsPerPass: 200,
   /** An event that is pending for longer is started again, if its workflow is gone. */
   eventRestartAfterMs: 300 * secondMs,

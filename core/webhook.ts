@@ -15,7 +15,7 @@ export const endpointEvents = [
 
 export type EndpointEvent = (typeof endpointEvents)[number];
 
-/** `endpoint.test` is sent when an operator asks for it, for any choice of the endpoint. */
+/** An operator can request `endpoint.test` for every endpoint, so endpoints do not choose it. */
 export type WebhookEvent = EndpointEvent | 'endpoint.test';
 
 /** The body of `endpoint.test`. */

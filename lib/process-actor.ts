@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { AuditActor } from '../core/audit/audit-entry.ts';
 
-/** The actor of a change by this process, which no request asked for. */
+/** The actor of a change that this process makes without a request. */
 export const processActor = (source: Exclude<AuditActor['source'], 'api'>): AuditActor => ({
   source,
   operatorId: null,
@@ -11,7 +11,7 @@ export const processActor = (source: Exclude<AuditActor['source'], 'api'>): Audi
   requestId: null,
 });
 
-/** A container may run as a user without a name. */
+/** A container may run as a user ID that has no name. */
 function userName(): string {
   try {
     return userInfo().username;

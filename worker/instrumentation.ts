@@ -68,7 +68,7 @@ export function activityObserver({ metrics }: Telemetry): ActivityObserver {
   };
 }
 
-/** Reports starts that schedules had set and that have no runs. */
+/** Reports scheduled starts without a run. */
 export function missedStartsObserver({ metrics, logger }: Telemetry): {
   onStartsMissed: (missed: MissedStarts) => void;
 } {

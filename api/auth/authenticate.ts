@@ -67,7 +67,7 @@ function callersOf(request: FastifyRequest): readonly CallerKind[] {
   return /^\/api\/v1(\/|\?|$)/.test(request.url) ? ['key'] : ['anyone'];
 }
 
-/** No page of another origin can make a browser send a token. */
+/** A page of another origin cannot make a browser send a token. */
 const isByToken = ({ operator }: FastifyRequest): boolean => (operator?.token ?? null) !== null;
 
 /** Besides `SameSite`: a write with the cookie must come from a page of this service. */

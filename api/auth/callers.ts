@@ -12,13 +12,13 @@ export const forOperatorAccess = {
   isForOwnPages: true,
 } as const;
 
-/** Operators with a session only. */
+/** Operators who have signed in. Operator tokens are rejected. */
 export const forSignedIn = { callers: ['operator'], isForOwnPages: true } as const;
 
 /** A key with scopes needs one of these. */
 export const forKeys = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key'], scopes }) as const;
 
-/** The same, and a run token if the run is its own. */
+/** Like `forKeys`, and also accepts the run token of the run. */
 export const forKeysAndRunTokens = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key', 'run-token'], scopes }) as const;

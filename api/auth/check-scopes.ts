@@ -22,7 +22,7 @@ function checkRunToken({ params, routeOptions }: FastifyRequest, { runToken }: C
   if (!callers.includes('run-token') || !isItsRun) throw outOfRun();
 }
 
-/** For routes without a run in their path. Null: the call would begin a run. */
+/** For routes without a run in their path. Null: the call would start a run. */
 export function checkRun(request: FastifyRequest, runId: string | null): void {
   const { runToken } = callerOf(request);
   if (runToken !== null && (runId === null || !isSame(runId, runToken))) throw outOfRun();
@@ -37,8 +37,8 @@ const outOfRun = () =>
   });
 
 /**
- * Throws if the operator token is not for the project in the path. Without one, only lists that
- * leave out other projects are accepted.
+ * Throws if the operator token is not for the project in the path. If the path has no
+ * project, only lists that leave out other projects are accepted.
  */
 export function checkProjects({ operator, params, routeOptions }: FastifyRequest): void {
   const projectIds = operator?.token?.projectIds ?? null;

@@ -22,8 +22,8 @@ export type IdentifyKey = (request: FastifyRequest) => Promise<Caller>;
 /**
  * Returns the caller with the presented API key or run token, or throws. The key is looked up for
  * every call, so a revocation takes effect immediately. The same statement reads the flow in the
- * path, which most routes need. It leaves out the texts, because the flow is in memory while the
- * body arrives.
+ * path, which most routes need. The long texts of the flow are not read, because the flow stays in
+ * memory while the body arrives.
  */
 export function createKeyIdentification(access: KeyAccess): IdentifyKey {
   const { keys, runTokens, onUse, nowMs } = access;

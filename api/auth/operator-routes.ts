@@ -26,7 +26,7 @@ export function forOperators(app: App): App {
       schema: schemaOf(schema),
       handler,
     });
-  // The features that get it call no other method.
+  // The features that are passed this object call no other method.
   return { get } as unknown as App;
 }
 

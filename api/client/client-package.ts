@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { tarEnd, tarHeader, tarPadding } from '../files/archive/tar-header.ts';
 
 interface ClientPackage {
-  /** An npm package. */
+  /** The npm package. */
   archive: Buffer;
   /** Changes with the content of the package. */
   build: string;

@@ -7,8 +7,8 @@ import { publicPath } from '../http/public-path.ts';
 import { readClientPackage } from './client-package.ts';
 
 /**
- * Serves the client for TypeScript as an npm package: the present one under a fixed name, and each
- * build under a name that no other build gets.
+ * Serves the TypeScript client as an npm package, under a fixed name and under a name that no other
+ * build has.
  */
 export function serveClient(app: App, publicUrl: string): void {
   const { archive, build } = readClientPackage();

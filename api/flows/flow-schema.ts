@@ -28,13 +28,13 @@ export const flowRecord = z
     timeoutSeconds: z.int().nullable(),
     schedule: z.object({ cron: z.string(), timezone: z.string() }).nullable(),
     schedulePausedAt: timestamp.nullable().meta({
-      description: 'Since when the schedule starts no runs. Null: it is not paused.',
+      description: 'When the schedule was paused. Null: it is not paused.',
     }),
     limits: z.object({ maxTurns: z.int().nullable(), maxBudgetUsd: z.number().nullable() }),
     storage: z.object({ usedBytes: z.int(), limitBytes: z.int() }),
     version: z.int(),
     archivedAt: timestamp.nullable().meta({
-      description: 'Since when no run can start. Null: the flow is in use.',
+      description: 'When the flow was archived. Null: it is not archived.',
     }),
     createdAt: timestamp,
     updatedAt: timestamp,

@@ -9,7 +9,7 @@ export const publicPath = (publicUrl: string, path: string): string =>
 
 type Called = Pick<FastifyRequest, 'operator' | 'params'>;
 
-/** The path below which the caller finds runs and flows: an operator has one for each project. */
+/** The path of runs and flows for the caller. An operator has one such path per project. */
 export function apiPathOf({ operator, params }: Called): string {
   if (operator === null) return '/api/v1';
   const { projectId } = params as { projectId: string }; // of every path with runs or flows

@@ -4,7 +4,7 @@ import type { App } from '../app-types.ts';
 /** A request to a route of this API. */
 interface ApiCall {
   method: 'GET' | 'POST';
-  /** With its query. */
+  /** Includes the query. */
   path: string;
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
@@ -12,7 +12,7 @@ interface ApiCall {
 
 export interface ApiAnswer {
   status: number;
-  /** Untyped: the member `data` of the answer, or the envelope of an error. */
+  /** Untyped: the envelope of a success or an error. */
   json: unknown;
   text: string;
 }
@@ -20,8 +20,8 @@ export interface ApiAnswer {
 export type CallApi = (call: ApiCall) => Promise<ApiAnswer>;
 
 /**
- * Calls routes with the key and the address of a request. The calls pass all hooks, so a tool may
- * do exactly what its key may do by HTTP.
+ * Calls routes with the key and the address of a request. The calls pass all hooks, so a tool has
+ * exactly the permissions of its key.
  */
 export function createCallApi(app: App, { headers, ip }: FastifyRequest): CallApi {
   const { authorization = '' } = headers;

@@ -7,12 +7,12 @@ import { dataOf, failure, firstPart, lastPart, refusal } from './tool-result.ts'
 
 const readOnly = { readOnlyHint: true } as const;
 
-/** Tools for what a run has left: its log and its files. */
+/** Tools that read the log and the files of a run. */
 export function fileTools(server: McpServer, callApi: CallApi): void {
   server.registerTool(
     'run_transcript',
     {
-      description: 'The last part of what the agent of a run wrote and did, as text.',
+      description: 'The last part of the log of a run, as text.',
       inputSchema: z.strictObject({ runId: fields.runId }),
       annotations: readOnly,
     },
@@ -30,7 +30,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
       description: 'The files in the working directory of a run, with their sizes in bytes.',
       inputSchema: z.strictObject({
         runId: fields.runId,
-        prefix: z.string().min(1).optional().describe('Only paths that begin with it.'),
+        prefix: z.string().min(1).optional().describe('Only paths that begin with this prefix.'),
       }),
       annotations: readOnly,
     },
@@ -57,7 +57,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
         headers: { range: `bytes=0-${toolLimits.textMaxChars - 1}` },
       });
       if (answer.status >= 300 && answer.status !== 416) return refusal(answer);
-      if (answer.text.includes('\0')) return failure('The file is not a text.');
+      if (answer.text.includes('\0')) return failure('The file is not a text file.');
       return text(answer.status === 416 ? '' : answer.text);
     },
   );

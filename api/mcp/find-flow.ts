@@ -6,7 +6,7 @@ import { dataOf, failure, refusal } from './tool-result.ts';
 
 type Found = { flowId: string } | { refused: CallToolResult };
 
-/** By its ID or its name. */
+/** Finds a flow by its ID or its name. */
 export async function findFlow(callApi: CallApi, nameOrId: string): Promise<Found> {
   if (isUuid(nameOrId)) return { flowId: nameOrId };
   const listed = await listFlows(callApi);

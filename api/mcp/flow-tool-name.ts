@@ -7,7 +7,7 @@ const slugMaxChars = 32;
 export const isFlowToolName = (name: unknown): boolean =>
   typeof name === 'string' && name.startsWith(prefix);
 
-/** Names for the tools of flows. Where two names would be the same, both contain the flow's ID. */
+/** Names for the tools of flows. If two names would be the same, both contain the flow's ID. */
 export function flowToolNames(flows: readonly Pick<FlowRecord, 'flowId' | 'name'>[]) {
   const slugs = flows.map(({ name }) => slugOf(name));
   return flows.map(({ flowId }, index) => {

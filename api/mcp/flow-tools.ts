@@ -7,7 +7,7 @@ import { flowToolNames } from './flow-tool-name.ts';
 import { runFlow } from './run-tools.ts';
 import * as fields from './tool-fields.ts';
 
-/** Each flow with a description is a tool. Without the flows, the other tools remain. */
+/** Each flow with a description is a tool. If flows cannot be read, the other tools remain. */
 export async function flowTools(server: McpServer, callApi: CallApi): Promise<void> {
   const listed = await listFlows(callApi);
   if ('refused' in listed) return;

@@ -26,7 +26,7 @@ export async function createMcpServer(callApi: CallApi, message: McpMessage): Pr
   return server;
 }
 
-/** The flows are read only where the message is about their tools. */
+/** The flows are read only if the message concerns their tools. */
 function needsFlowTools({ method, params }: McpMessage): boolean {
   return method === 'tools/list' || (method === 'tools/call' && isFlowToolName(params?.['name']));
 }

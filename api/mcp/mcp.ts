@@ -11,7 +11,7 @@ import { jsonValue } from '../schemas/text.ts';
 import { createCallApi } from './call-api.ts';
 import { createMcpServer } from './mcp-server.ts';
 
-/** Answers are not listed: the server asks its clients nothing. */
+/** Responses are not accepted, because the server sends no requests to its clients. */
 const message = z.strictObject({
   jsonrpc: z.literal('2.0'),
   id: z.union([z.string(), z.int()]).optional(),
@@ -25,7 +25,7 @@ const answered = jsonValue().meta({
 const schema = {
   summary: 'Model Context Protocol, for agents that use flows as tools',
   description:
-    'Streamable HTTP without sessions, by the official server library. Each tool calls one route of this API with the same key, and takes a token of its rate like any request.',
+    'Stateless Streamable HTTP. Each tool calls routes of this API with the key of the request. These calls count against the rate limit of the key, like the request.',
   querystring: noQuery,
   body: message,
   response: {
@@ -37,13 +37,12 @@ const schema = {
 
 const paths = [
   { path: '/api/v1/mcp', operationId: 'mcp' },
-  // Clients try it if they know only the address of the service.
+  // Clients that know only the address of the service try this path.
   { path: '/mcp', operationId: 'mcpAtShortPath' },
 ] as const;
 
 /**
- * Flows as tools. A request is answered by a server that lives as long as the request, so any
- * process can answer any request.
+ * Serves flows as tools. Each request has a new MCP server, so any process can answer any request.
  */
 export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
   const config = forKeys('read', 'run', 'chat');
@@ -54,7 +53,7 @@ export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
     app.post(path, { config, schema: described, bodyLimit }, async (request, reply) => {
       const callApi = createCallApi(app, request);
       const handler = createMcpHandler(() => createMcpServer(callApi, request.body), {
-        maxSubscriptions: 0, // a stream that announces changes of tools would need all processes
+        maxSubscriptions: 0, // changes of tools would have to be announced by all processes
         onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
       });
       const answer = await handler.fetch(toWebRequest(request, url), { parsedBody: request.body });
@@ -64,8 +63,8 @@ export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
 }
 
 /**
- * Only the headers that the protocol defines. The body is parsed already. `Accept` is not required
- * from clients, though the protocol does.
+ * Has only the headers that the protocol defines. The body has already been parsed. The protocol
+ * requires `Accept`, but this service does not.
  */
 function toWebRequest({ headers }: FastifyRequest, url: string): Request {
   const names = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
@@ -84,5 +83,5 @@ async function sendAnswer(reply: FastifyReply, answer: Response): Promise<Fastif
   return reply.type('application/json; charset=utf-8').send(messageIn(text));
 }
 
-/** The library sends some answers as a stream of one event. Every client accepts JSON. */
+/** The library sends some responses as a stream of one event. Every client accepts JSON. */
 const messageIn = (text: string): string => /^data: (.*)$/m.exec(text)?.[1] ?? text;

@@ -14,8 +14,8 @@ interface Wait {
 }
 
 /**
- * What a model needs to know about a run, once it has ended or asks a question, or after the time.
- * The run is known to exist if `isStarted`: then an error in between hides nothing.
+ * Waits until the run ends, asks a question, or `seconds` have passed. Returns its state for the
+ * model. With `isStarted` the run exists, so an error while waiting does not hide its ID.
  */
 export async function waitForRun(
   callApi: CallApi,

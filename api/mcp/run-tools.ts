@@ -107,7 +107,7 @@ export function controlTools(server: McpServer, callApi: CallApi): void {
         answers: z
           .record(z.string(), z.union([z.string(), z.array(z.string())]))
           .describe(
-            'An answer by the text of each question: the label of an option, or free text.',
+            'Answers keyed by the text of the question: the label of an option, or free text.',
           ),
       }),
     },

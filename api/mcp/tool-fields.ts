@@ -1,9 +1,9 @@
-// The arguments that several tools share.
+// Arguments that several tools share.
 
 import { z } from 'zod';
 import { toolLimits } from '../../core/agent/tool-limits.ts';
 
-export const runId = z.uuid().describe('The ID that the tool returned which started the run.');
+export const runId = z.uuid().describe('The ID returned by the tool that started the run.');
 
 export const waitSeconds = z
   .int()

@@ -26,7 +26,7 @@ export function dataOf({ status, json }: ApiAnswer): unknown {
   return status < 300 ? (json as { data: unknown }).data : null;
 }
 
-/** Keeps the end of a text, which is what tells how a run ended. */
+/** Keeps the end of a text, which shows how a run ended. */
 export function lastPart(text: string): string {
   const { textMaxChars } = toolLimits;
   return text.length <= textMaxChars ? text : `[…]${text.slice(-textMaxChars)}`;

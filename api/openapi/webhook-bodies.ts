@@ -48,7 +48,7 @@ export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
       messageId: z.uuid().meta({ description: 'The message whose turn has ended last.' }),
       exitCode: z.int(),
       result: z.string().optional().meta({ description: 'The text of the turn.' }),
-      error: z.string().optional().meta({ description: 'Why the service has failed the turn.' }),
+      error: z.string().optional().meta({ description: 'Why the service failed the turn.' }),
     })
     .meta({ id: 'SessionIdle' }),
   'session.ended': runFinished.extend({ sessionId: z.string() }).meta({ id: 'SessionEnded' }),

@@ -70,7 +70,7 @@ const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta
 
 const toEndpoints = 'Sent to the endpoints that chose the event.';
 
-/** By their events. */
+/** The webhooks by event. */
 export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
   'run.started': described({
     event: 'run.started',

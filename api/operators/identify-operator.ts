@@ -15,7 +15,7 @@ interface OperatorAccess {
   guard: BruteForceGuard;
 }
 
-/** Without the flow in the path, which is read when the project in the path was checked. */
+/** Has no flow: the flow in the path is read after the project in the path was checked. */
 type IdentifiedOperator = Omit<OperatorCaller, 'flow'>;
 
 export type IdentifyOperator = (request: FastifyRequest) => Promise<IdentifiedOperator>;

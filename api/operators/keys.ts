@@ -34,7 +34,7 @@ const list = {
 const create = {
   operationId: 'createKey',
   summary: 'Create an API key',
-  description: 'The only answer that contains the key itself.',
+  description: 'Only this response contains the key itself.',
   params: projectParams,
   querystring: noQuery,
   body: newKey,

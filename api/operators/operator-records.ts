@@ -109,7 +109,7 @@ export const runOfOperator = runWithPrompt
 const operatorToken = {
   tokenId: z.uuid(),
   name: z.string(),
-  operator: z.string().meta({ description: 'The name of the operator as whom it acts.' }),
+  operator: z.string().meta({ description: 'The operator that the token acts as.' }),
   shownPrefix: z.string().meta({ description: 'The readable part of the token.' }),
   projectIds: z.array(z.string()).nullable().meta({ description: 'Null: all projects.' }),
   expiresAt: timestamp,

@@ -36,7 +36,7 @@ const newToken = z.strictObject({
 
 const list = {
   operationId: 'listOperatorTokens',
-  summary: 'The operator tokens that are valid, oldest first',
+  summary: 'Valid operator tokens, oldest first',
   querystring: pageByIdQuery,
   response: {
     200: enveloped(z.array(operatorTokenRecord)),
@@ -46,8 +46,8 @@ const list = {
 
 const create = {
   operationId: 'createOperatorToken',
-  summary: 'Create a token that acts as the operator who is signed in',
-  description: 'The only answer that contains the token itself.',
+  summary: 'Create an operator token for the operator who is signed in',
+  description: 'Only this response contains the token itself.',
   querystring: noQuery,
   body: newToken,
   response: {

@@ -43,7 +43,7 @@ const messages: Record<Exclude<Rejection['reason'], 'FLOW_ARCHIVED'>, string> = 
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",
   BUDGET_REACHED:
-    "The project's monthly budget is reached. It is free again next month, or with a larger budget.",
+    "The project's monthly budget is reached. Wait until next month, or have the budget raised.",
   UPSTREAM_UNAVAILABLE:
     'Whether the database lost this request in a restore is not known yet. Retry later.',
   INPUT_FILES_PURGED:

@@ -5,7 +5,7 @@ import { createRevocationWatch } from './revocation-watch.ts';
 
 interface WatchedCaller {
   key: { keyId: string };
-  /** Has the stream in place of the key. */
+  /** If present, the stream belongs to this operator instead of the key. */
   operator?: OperatorCaller;
 }
 
@@ -30,7 +30,7 @@ export function createCallerWatch(
   };
 }
 
-/** Those among the sessions and tokens of operators that are valid. */
+/** Returns the sessions and tokens of operators that are still valid. */
 async function activeOperators(
   { operators, operatorTokens }: Pick<ApiDeps, 'operators' | 'operatorTokens'>,
   credentials: string[],

@@ -8,13 +8,13 @@ interface RevocationWatch {
 }
 
 interface Credentials extends Pick<ApiDeps, 'logger'> {
-  /** Those among the credentials that are active. */
+  /** Returns the credentials that are still active. */
   activeOf: (ids: string[]) => Promise<string[]>;
 }
 
 /**
- * Polls the credentials of open streams, all of them at once. While they cannot be looked up, they
- * count as active.
+ * Polls the credentials of all open streams together. While the credentials cannot be looked up,
+ * they count as active.
  */
 export function createRevocationWatch({ activeOf, logger }: Credentials): RevocationWatch {
   const watched = new Map<string, Set<() => void>>();

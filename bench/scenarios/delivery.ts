@@ -11,7 +11,7 @@ import { isEvent } from '../service/stream.ts';
 
 const turnsASample = 4;
 const settleMs = 100;
-// Each step is measured apart from the work that the step before it leaves. T5 measures a turn
+// Each step is measured separately from the remaining work of the previous step. T5 measures a turn
 // whose steps overlap.
 const prompt = '@agent [{"sleepMs":150},{"clock":true},{"sleepMs":100},{"clockResult":true}]';
 

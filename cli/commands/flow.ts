@@ -103,7 +103,7 @@ function update({ withStores, loadValidators }: CliDeps): Command {
   });
 }
 
-const archiveHelp = 'start no more runs of a flow; active runs continue and all stay readable';
+const archiveHelp = 'stop a flow from starting runs; active ones continue and all stay readable';
 const restoreHelp = 'restore an archived flow, with its schedule';
 
 function setArchived(

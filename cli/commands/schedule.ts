@@ -11,7 +11,7 @@ export function scheduleCommand(deps: CliDeps): Command {
     .addCommand(setPaused(deps, { verb: 'resume', isPaused: false, description: resumeHelp }));
 }
 
-const pauseHelp = 'start no runs by a schedule until it is resumed';
+const pauseHelp = 'stop a schedule from starting runs until it is resumed';
 const resumeHelp = 'let a schedule start runs again; starts in the meantime are not made up for';
 
 function setPaused(

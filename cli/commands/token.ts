@@ -7,7 +7,7 @@ import { note, printRecord, printTable, write } from '../print.ts';
 
 export function tokenCommand(deps: CliDeps): Command {
   return new Command('token')
-    .description('manage operator tokens, by which programs call operator endpoints')
+    .description('manage operator tokens for programs that call operator endpoints')
     .addCommand(create(deps))
     .addCommand(list(deps))
     .addCommand(revoke(deps));
@@ -24,7 +24,7 @@ interface NewTokenOptions {
 function create({ withStores }: CliDeps): Command {
   return new Command('create')
     .description('create an operator token; it is shown only once')
-    .requiredOption('--operator <name>', 'the operator as whom it acts', name)
+    .requiredOption('--operator <name>', 'the operator that the token acts as', name)
     .requiredOption('--name <text>', 'the purpose of the token', name)
     .option(
       '--project <project>',
@@ -54,7 +54,7 @@ function create({ withStores }: CliDeps): Command {
 
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
-    .description('list the operator tokens that are valid')
+    .description('list valid operator tokens')
     .option('--json', 'print JSON')
     .action((options: { json?: true }) =>
       withStores(async ({ operatorTokens }) => {

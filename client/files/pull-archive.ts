@@ -1,6 +1,6 @@
 import { readTarEntries } from './read-tar.ts';
 
-/** The parts of Node that are used. Without an import, browsers can load this package. */
+/** The parts of Node that are used. They are not imported, so browsers can load this package. */
 interface NodeModules {
   'node:fs/promises': {
     mkdir(path: string, options: { recursive: true }): Promise<unknown>;

@@ -4,7 +4,7 @@ import { type FileContent, toInputFile } from './input-files.ts';
 import { pullArchive } from './pull-archive.ts';
 
 interface FileFilter {
-  /** The beginning of the paths. */
+  /** Only paths that begin with this prefix. */
   prefix?: string;
   /** `flow`: files of the flow. `run`: all others. */
   scope?: 'flow' | 'run';

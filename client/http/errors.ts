@@ -17,7 +17,7 @@ export class FlowrunError extends Error {
   /** The service logs the request under this ID. */
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
-  /** Of a limit that was reached. */
+  /** The limit that was reached, and the current value. */
   readonly limit: number | undefined;
   readonly current: number | undefined;
 
@@ -62,7 +62,7 @@ export class ConnectionFailed extends FlowrunError {
   }
 }
 
-/** The classes of the service's codes. A code that is not listed is a `FlowrunError`. */
+/** The classes of the service's codes. Other codes are a plain `FlowrunError`. */
 export const errorClasses: Record<string, typeof FlowrunError> = {
   VALIDATION_ERROR: ValidationError,
   UNAUTHORIZED: Unauthorized,

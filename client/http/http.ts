@@ -26,7 +26,7 @@ type Query = Record<string, string | number | boolean | readonly string[] | unde
 
 interface HttpRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below `/api/v1`. */
+  /** Relative to `/api/v1`. */
   path: string;
   query?: Query | undefined;
   /** Sent as JSON. */
@@ -38,7 +38,7 @@ interface HttpRequest {
   /** A second request has no further effect. The default is true for all methods but `POST`. */
   isRepeatable?: boolean;
   attempts?: number;
-  /** For the response, or for its head if the caller reads the body later. */
+  /** Limits the wait for the response, or for its head if the caller reads the body later. */
   timeoutMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { ConnectionFailed, type FlowrunError } from './errors.ts';
 /** The waits before the second, third and fourth attempt, after which a request fails. */
 const waitsMs = [1_000, 2_000, 4_000];
 
-/** The request was refused before it did anything, and may succeed later. */
+/** Codes of requests that were rejected before they had an effect, and may succeed later. */
 const refusedForNow = new Set([
   'RATE_LIMITED',
   'CONCURRENT_LIMIT',
@@ -13,7 +13,7 @@ const refusedForNow = new Set([
 ]);
 
 interface Attempt {
-  /** From 1. */
+  /** The number of the failed attempt, from 1. */
   attempt: number;
   error: FlowrunError;
   /** A second request has no further effect. */

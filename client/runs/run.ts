@@ -11,12 +11,12 @@ interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Answers by the text of each question; a list for several options. */
+/** Answers keyed by the text of the question; a list selects several options. */
 export type Answers = Record<string, string | string[]>;
 
 export interface Run<T = unknown> {
   readonly runId: string;
-  /** The run as it was when this object was made. `read` returns its present state. */
+  /** The run as it was when this object was created. `read` returns its current state. */
   readonly record: RunRecord;
   readonly files: RunFiles;
   readonly changes: RunChanges;
@@ -32,14 +32,14 @@ export interface Run<T = unknown> {
     interaction: { interactionId: string } | { data: { interactionId: string } },
     answers: Answers,
   ): Promise<void>;
-  /** Replaces the labels that are given; null removes one. */
+  /** Sets the given labels; null removes one. */
   setLabels(labels: Record<string, string | null>): Promise<RunRecord>;
   /** Asks the agent to end, and ends it after the time. */
   stop(options?: { graceSeconds?: number }): Promise<RunRecord>;
   /** Ends a plain run, or the current turn of a session. It is not repeated if it fails. */
   interrupt(): Promise<RunRecord>;
   delete(): Promise<DeletedRun>;
-  /** Creates a token for this run, which a page can use instead of a key. */
+  /** Creates a token for this run, which a web page can use instead of a key. */
   createToken(options?: { expiresInSeconds?: number }): Promise<RunToken>;
 }
 

@@ -3,7 +3,7 @@ import type { RunEvent } from '../stream/events.ts';
 
 /**
  * Reads the new text of an answer from its events. With partial messages the text arrives as
- * deltas, and of the whole block, which follows, only the rest is new.
+ * deltas. Of the whole block that follows, only the missing rest is new.
  */
 export function createTextReader(): (event: RunEvent) => string[] {
   let sent = '';

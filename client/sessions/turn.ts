@@ -18,10 +18,10 @@ interface TurnRequest {
   follow(): AsyncGenerator<RunEvent, void, undefined>;
 }
 
-/** Sends the message at once. Sending it again, with the same ID, is how the turn is read. */
+/** Sends the message immediately. Reading the turn sends it again with the same ID. */
 export function pendingTurn({ send, follow }: TurnRequest): PendingTurn {
   const queued = send({ isWaiting: false });
-  // Without a reader yet, a failure is not unhandled: every reader gets it.
+  // A failure before the first read is not unhandled: every reader gets it.
   queued.catch(() => undefined);
   let ended: Promise<Turn> | undefined;
 

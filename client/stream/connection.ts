@@ -55,7 +55,7 @@ export async function* readConnection(
 
 type Reader = ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
 
-/** A read that fails is a broken connection, in the words of each runtime. */
+/** A failed read is a broken connection; each runtime has a different error for it. */
 async function readInTime(reader: Reader): ReturnType<Reader['read']> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const silence = new Promise<never>((_, reject) => {

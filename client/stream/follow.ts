@@ -30,15 +30,15 @@ interface Follower {
   snapshots: Map<string, string>;
   wasOpen: boolean;
   openUntilMs: number;
-  /** Connections in a row that were not accepted. */
+  /** Consecutive connections that were not accepted. */
   failures: number;
-  /** The time that the service has asked for. */
+  /** The delay that the service has requested. */
   retryMs: number;
   retryAfterMs: number;
 }
 
 const backoffMaxMs = 30_000;
-/** Without a connection for this time, the service is assumed to be gone. */
+/** After this time without a connection, the client gives up. */
 const unreachableMaxMs = 15 * 60_000;
 
 export async function* followRun(

@@ -1,4 +1,4 @@
-// The events of the agent are in the agent's own form, of which every part may be missing.
+// Events of the agent have the agent's format, in which every field may be missing.
 
 import { isObject, type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
 import type { RunEvent } from '../stream/events.ts';
@@ -20,7 +20,7 @@ export function applyAgentEvent(draft: Draft, { type, seq, data }: RunEvent): vo
     case 'stream_event':
       return addDelta(draft, data);
     default:
-    // The other events have the same content in other forms, or none that is shown.
+    // Other events repeat the same content, or have nothing to show.
   }
 }
 
@@ -54,7 +54,7 @@ function addAnswer(draft: Draft, seq: number | null, data: JsonObject): void {
   }
 }
 
-/** The blocks of one message are events with the same usage, which grows from one to the next. */
+/** Each block of a message is an event. The usage in these events is cumulative. */
 function countTokens(draft: Draft, message: JsonObject): void {
   const id = textIn(message, 'id') ?? '';
   const usage = objectIn(message, 'usage');
@@ -78,7 +78,7 @@ function numberIn(value: JsonObject, name: string): number {
   return typeof member === 'number' ? member : 0;
 }
 
-/** Results of tools, and the agent's echo of its input. A session's messages are known already. */
+/** Results of tools, and the agent's echo of its input. A session already has its messages. */
 function addInput(draft: Draft, seq: number | null, data: JsonObject): void {
   for (const block of blocksOf(data)) {
     if (block.type === 'tool_result')

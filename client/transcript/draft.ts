@@ -1,7 +1,7 @@
 import type { Entry } from './entries.ts';
 import { emptyTranscript, type Transcript } from './state.ts';
 
-/** A transcript that is being extended. Its list is its own; its entries are only replaced. */
+/** A transcript that is being extended. The list is a copy; entries are replaced, not changed. */
 export interface Draft extends Omit<Transcript, 'entries'> {
   entries: Entry[];
 }
@@ -51,7 +51,7 @@ function changedEntry(entry: Entry, change: Change): Entry | null {
   return null;
 }
 
-/** After a turn, nothing that the agent was waiting for continues. */
+/** Closes everything that the agent was waiting for, because the turn has ended. */
 export function closeOpenEntries(draft: Draft): void {
   draft.typing = emptyTranscript.typing;
   draft.entries = draft.entries.map(closed);

@@ -1,4 +1,4 @@
-// What a conversation looks like, as plain data.
+// The entries of a conversation, as plain data.
 
 interface EntryBase {
   /** Unique among the entries beside it. */

@@ -10,7 +10,7 @@ export interface Transcript {
   agentStatus: EventData['status']['agentStatus'];
   fileTree: EventData['filetree'];
   model: string | null;
-  /** The agent's own figures. The run's record has the measured ones. */
+  /** The figures that the agent reports. The run's record has the measured ones. */
   reported: Reported;
   /** The part of `reported` that belongs to the last message of the model. */
   lastMessage: { readonly id: string; readonly inputTokens: number; readonly outputTokens: number };

@@ -1,6 +1,6 @@
-// The conversation of a run, made of its events: a pure function, so that the command line, a page
-// and a test show the same. Events may be given again, for example after a reader has started
-// again: one with a number that was seen already changes nothing.
+// Builds the conversation of a run from its events. It is a pure function, so that the command
+// line, a web page and a test show the same. Events can be passed again, for example after a reader
+// has restarted: an event whose number was already processed changes nothing.
 
 import type { EventData } from '../generated/types.ts';
 import type { EventOf, RunEvent } from '../stream/events.ts';

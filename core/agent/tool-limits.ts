@@ -1,16 +1,16 @@
 const secondMs = 1_000;
 
-/** Limits of the tools that the service offers by the Model Context Protocol. */
+/** Limits of the MCP tools. */
 export const toolLimits = {
   /** Many clients give up on a tool after 60 s. */
   waitMaxSeconds: 45,
   /** While a tool waits, it reads the run at intervals that grow from the first to the second. */
   pollMinMs: secondMs,
   pollMaxMs: 5 * secondMs,
-  /** Longer texts are cut. */
+  /** Longer texts are truncated. */
   textMaxChars: 50_000,
-  /** Described flows that are tools. */
+  /** The number of flows that are tools. */
   flowsMax: 100,
-  /** Frames of a transcript. */
+  /** The number of frames in a transcript. */
   framesMax: 200,
 } as const;

@@ -1,4 +1,4 @@
-/** What was changed. */
+/** The kinds of changes. */
 export const auditActions = [
   'project_created',
   'settings_changed',
@@ -31,8 +31,8 @@ export const auditActions = [
 ] as const;
 
 /**
- * How the change was made: by an operator through the API, by the command line, or by a start of
- * the service that creates what its settings name.
+ * How the change was made: by an operator through the API, by the command line, or at startup from
+ * settings.
  */
 export const auditSources = ['api', 'command_line', 'settings'] as const;
 
@@ -47,7 +47,7 @@ interface ChangedFields {
 /** Who made a change, and from where. */
 export interface AuditActor {
   source: (typeof auditSources)[number];
-  /** Null, here and in the next field: no operator made the change. */
+  /** Null: no operator made the change. `operator` is null too. */
   operatorId: string | null;
   operator: string | null;
   /** Null: no token was used. */
@@ -82,7 +82,7 @@ export function changedFields(before: Fields, after: Fields): ChangedFields {
   };
 }
 
-/** Empty lists and objects are how a flow stores that a field is not set. */
+/** A flow stores an unset field as an empty list or object. */
 const unset = new Set(['null', '[]', '{}']);
 
 const hasValue = (value: unknown): boolean =>

@@ -24,7 +24,7 @@ export interface Flow {
   timeoutSeconds: number | null;
   /** Starts runs with the flow's prompt; null: none. */
   schedule: Schedule | null;
-  /** Since when the schedule starts no runs; null: it is not paused. */
+  /** When the schedule was paused; null: it is not paused. */
   schedulePausedAt: Date | null;
   /** Defaults for its runs; null: no limit. */
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
@@ -32,7 +32,7 @@ export interface Flow {
   /** The only host that may run it; null: every host may. */
   runner: string | null;
   version: number;
-  /** Since when no run can start; null: it is in use. */
+  /** When the flow was archived; null: it is not archived. */
   archivedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;

@@ -10,7 +10,7 @@ export const missedStartReasons = [
 
 export type MissedStartReason = (typeof missedStartReasons)[number];
 
-/** Starts that a schedule had set, without runs. */
+/** Scheduled starts without a run. */
 export interface MissedStarts {
   flowId: string;
   projectId: string;

@@ -4,6 +4,6 @@ const minuteMs = 60 * 1_000;
 export const scheduleLimits = {
   /** A start that Temporal cannot make within this time is skipped. */
   catchUpMs: 10 * minuteMs,
-  /** The latest starts that are kept of each schedule. */
+  /** The number of recent starts that are kept for each schedule. */
   startsKept: 20,
 } as const;

@@ -2,7 +2,7 @@ import type { TextRule } from '../field-rules.ts';
 import { flowIdsOf, type KeyAction, type KeyScopes, permitsAction } from './key-scopes.ts';
 
 export const runTokenLimits = {
-  /** Also the default. */
+  /** The longest validity, which is also the default. */
   maxSeconds: 3_600,
   /** Expired tokens that are deleted when one is created. */
   purgeRows: 100,

@@ -35,6 +35,6 @@ export interface RunSpending {
 
 /** The totals of a run after calls were added to the ledger. */
 export interface RecordedSpending extends RunSpending {
-  /** Of the project. Null: it has no monthly budget. */
+  /** Whether the project has reached it. Null: the project has no monthly budget. */
   isMonthlyBudgetReached: boolean | null;
 }

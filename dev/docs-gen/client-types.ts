@@ -73,7 +73,7 @@ export function makeClientTypes(description: unknown): string {
     ...Object.entries(bodies).map(([id, name]) => [name, bodyOf(operations, id)] as const),
     ...used.map((name) => [clientName(name), components.schemas[name]] as const),
   ]);
-  // A map also yields what is added while it is read.
+  // Iterating over a map includes entries that are added meanwhile.
   for (const schema of schemas.values()) {
     for (const name of namesIn(schema)) schemas.set(clientName(name), components.schemas[name]);
   }

@@ -6,8 +6,8 @@ import { ensureScriptedImage } from '../stack/servers/sandbox-image.ts';
 
 /**
  * Starts the servers that tests use. Returns the variables that test/support/stack-env.ts reads,
- * and Node's own one for compiled code: tests start the same programs many times. No test needs
- * what Temporal stores after Temporal has ended, and storing it takes processor time.
+ * and Node's own one for compiled code: tests start the same programs many times. Temporal
+ * stores nothing on disk, because no test needs its data afterwards and writing takes CPU time.
  */
 export async function ensureTestStack(
   folders: Folders,

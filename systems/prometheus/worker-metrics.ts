@@ -179,7 +179,7 @@ function exportSlots(
 function createScheduleMetrics(registry: Registry) {
   const missed = createLabeledCounter(registry, {
     name: 'flowrun_scheduled_starts_missed_total',
-    help: 'Starts that schedules had set and that have no runs. late: they could not be started in time. Other reasons: the code of the rejection.',
+    help: 'Scheduled starts without a run. late: the run could not be started in time. Other reasons: the code of the rejection.',
     label: 'reason',
     values: missedStartReasons,
   });

@@ -21,7 +21,7 @@ export interface WantedSchedule extends Schedule {
   isPaused: boolean;
 }
 
-/** What Temporal knows of a schedule. */
+/** The state of a schedule in Temporal. */
 export interface ScheduleTimes {
   /** The next starts, also while the schedule is paused. */
   next: Date[];
@@ -77,10 +77,10 @@ export async function readScheduleTimes(
   }
 }
 
-/** As in the attribute of the workflow, which a trigger by hand sets to a full second too. */
+/** The attribute of the workflow has full seconds, also after a trigger by hand. */
 const fullSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / 1_000) * 1_000);
 
-/** Those that were late for longer than Temporal waits, and those during an earlier start. */
+/** Starts that were too late for Temporal, and starts during an earlier start. */
 function skippedBy({ info }: ScheduleDescription): number {
   return info.numActionsMissedCatchupWindow + info.numActionsSkippedOverlap;
 }

@@ -20,7 +20,7 @@ export const changeEndpoints = <T>(
 /** Adds an endpoint to a project. Returns its ID. */
 export async function addEndpoint(pool: Pool, endpoint: NewTestEndpoint): Promise<string> {
   const made = await changeEndpoints(pool, (changes) => changes.create(endpoint));
-  if (made === null) throw new Error('the project has as many endpoints as it may have');
+  if (made === null) throw new Error('the project has the maximum number of endpoints');
   return made.endpointId;
 }
 

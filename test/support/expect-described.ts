@@ -12,8 +12,8 @@ interface ReceivedEvent {
 export class UndescribedEvent extends Error {}
 
 /**
- * What is wrong with an event of a stream; null if it is as described: its ID, its name, and no
- * field of the service that the description does not have.
+ * The error of a stream event that is not as described; null if it is. The event needs a described
+ * ID and name, and no field of the service may be undescribed.
  */
 export function descriptionError({ id, event = '', data }: ReceivedEvent): UndescribedEvent | null {
   const received = { ...(id === undefined ? {} : { id }), event, data: parsed(data) };

@@ -10,8 +10,8 @@ interface Received {
 }
 
 /**
- * What is wrong with a webhook; null if it has the described headers and body, and no field that is
- * not described.
+ * The error of a webhook that is not as described; null if it has the described headers and body,
+ * and no further field.
  */
 export function webhookError({ headers, body }: Received): Error | null {
   const event = String(headers['x-service-event']);

@@ -29,7 +29,7 @@ export const answerWith =
   (response) =>
     response.writeHead(status, headers).end('ok');
 
-/** `errorOf`: what is wrong with a request. By default it must be a described webhook. */
+/** `errorOf`: the error of a request, or null. By default it must be a described webhook. */
 export async function startReceiver(
   behave: Behaviour = answerWith(204),
   errorOf: (post: ReceivedPost) => Error | null = webhookError,

@@ -15,7 +15,8 @@ export type MonthlyBudget = ReturnType<typeof createMonthlyBudget>;
 
 /**
  * Every statement that adds calls to the ledger returns whether the project's budget is reached, so
- * a run knows it after each of its calls. Only a call that is about to be refused reads it again.
+ * a run has the current state after each of its calls. A call that is about to be refused reads the
+ * state again, because the budget may have been raised.
  */
 export function createMonthlyBudget(run: BudgetedRun, ledger: LedgerStore) {
   const { runId, isSession } = run;

@@ -41,7 +41,7 @@ interface MeteredRun extends LimitedRun {
   runId: string;
   /** The run's totals in the ledger. */
   spending: RunSpending;
-  /** Of the project, when the sandbox was started. Null: it had no monthly budget. */
+  /** The state when the sandbox was started. Null: the project had no monthly budget. */
   isMonthlyBudgetReached: boolean | null;
   isSession: boolean;
   /** The folder of the sandbox that only root can access. */

@@ -77,7 +77,7 @@ export interface DeliverEventInput {
   delivery: number;
 }
 
-/** One start that a schedule has set, with the ID of its run. */
+/** One scheduled start, with the ID of its run. */
 export interface StartInput {
   flowId: string;
   runId: string;

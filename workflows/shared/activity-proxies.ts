@@ -85,7 +85,7 @@ function runActivityOptions(
   const delivery = {
     startToCloseTimeout: limits.webhook.attemptMaxMs,
     scheduleToCloseTimeout: 1 * day,
-    // Of executions that made no attempt. A failed attempt states the delay of the next one.
+    // For executions that made no attempt. A failed attempt states the delay of the next one.
     retry: backoff,
   };
   return {

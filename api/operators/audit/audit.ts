@@ -33,7 +33,7 @@ const auditEntry = z
     at: timestamp,
     source: z.enum(auditSources).meta({
       description:
-        'Through the API, by the command line, or by a start of the service that created what its settings name.',
+        'How the change was made: through the API, by the command line, or at startup from settings.',
     }),
     operatorId: z.uuid().nullable().meta({ description: 'Null: no operator made the change.' }),
     operator: z.string().nullable(),

@@ -60,7 +60,7 @@ const change = {
   ...one,
   operationId: 'changeEndpoint',
   summary: 'Change the URL or the event types of a webhook endpoint',
-  description: 'Events that were not delivered yet are sent to the new URL.',
+  description: 'Events that have not been delivered are sent to the new URL.',
   body: endpointPatch,
   response: { 200: enveloped(endpointRecord), ...refusals },
 };
@@ -68,11 +68,11 @@ const change = {
 const remove = {
   ...one,
   operationId: 'removeEndpoint',
-  summary: 'Remove a webhook endpoint; nothing is sent to it any more',
+  summary: 'Remove a webhook endpoint; no further events are sent to it',
   response: { 200: enveloped(removedEndpoint), ...refusals },
 };
 
-/** Where events of a project are sent to, in addition to the callback URLs of its runs. */
+/** Endpoints receive events of a project, in addition to the callback URLs of its runs. */
 export function endpoints(app: App, deps: ApiDeps): void {
   readEndpoints(app, deps);
   changeEndpoints(app, deps);
@@ -150,7 +150,7 @@ function changeEndpoints(app: App, deps: ApiDeps): void {
 const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 const tooMany = () =>
-  invalid('The project has as many endpoints as it may have. Remove one of them.', {
+  invalid('The project has the maximum number of endpoints. Remove one first.', {
     limit: limits.webhook.endpointsPerProject,
     current: limits.webhook.endpointsPerProject,
   });

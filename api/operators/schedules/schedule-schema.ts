@@ -5,11 +5,11 @@ const timestamp = z.string().meta({ format: 'date-time' });
 
 const scheduleStart = z
   .object({
-    scheduledAt: timestamp.meta({ description: 'The time that the schedule had set.' }),
-    decidedAt: timestamp.nullable().meta({ description: 'Null while the start is repeated.' }),
+    scheduledAt: timestamp.meta({ description: 'The time at which the run was due.' }),
+    decidedAt: timestamp.nullable().meta({ description: 'Null while the start is retried.' }),
     outcome: z.enum(['started', 'waiting', 'missed']).meta({
       description:
-        '`waiting`: the start is repeated, for example while the disk of Postgres is short.',
+        '`waiting`: the start is retried, for example while Postgres is short of disk space.',
     }),
     code: z.enum(missedStartReasons).nullable().meta({
       description:
@@ -29,10 +29,10 @@ export const scheduleRecord = z
       description:
         'The next start times, at most ten. Empty while the schedule is paused, and in the first seconds after it was set.',
     }),
-    starts: z.array(scheduleStart).meta({ description: 'The latest starts, latest first.' }),
+    starts: z.array(scheduleStart).meta({ description: 'Recent starts, latest first.' }),
     skippedStarts: z.int().min(0).meta({
       description:
-        'How many starts were missed without an attempt: they were more than 10 minutes late, or the start before them was still waiting. Their times are not known.',
+        'How many starts were missed without an attempt: they were more than 10 minutes late, or the start before them was still waiting. Their times are unknown.',
     }),
   })
   .meta({ id: 'Schedule' });

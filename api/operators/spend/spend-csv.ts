@@ -13,7 +13,7 @@ const sums = [
   'costUsd',
 ] as const;
 
-/** RFC 4180. The first column has the name of what the rows are grouped by. */
+/** CSV as in RFC 4180. The first column is named after the grouping. */
 export const spendCsvHead = (by: SpendQuery['by']): string => csvLine([by, 'name', ...sums]);
 
 /** An unknown cost, and the group of calls without a key or label, are empty. */
@@ -22,7 +22,7 @@ export const spendCsvRow = (row: Row): string =>
 
 const csvLine = (cells: (string | number)[]): string => `${cells.join(',')}\r\n`;
 
-/** Clients choose labels and names. A spreadsheet would calculate a cell that begins like these. */
+/** Clients choose labels and names. A spreadsheet reads a cell that begins so as a formula. */
 function textCell(value: string | null): string {
   if (value === null) return '';
   const inert = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -48,7 +48,7 @@ export function selectionOf({ by, label, from, to }: SpendRequest, now: Date): S
 const count = z.int().min(0);
 
 const spend = {
-  calls: count.meta({ description: 'The model calls.' }),
+  calls: count.meta({ description: 'The number of model calls.' }),
   unpricedCalls: count.meta({
     description: 'Calls whose price is unknown. `costUsd` does not include them.',
   }),
@@ -57,7 +57,7 @@ const spend = {
   cacheReadInputTokens: count,
   cacheCreationInputTokens: count,
   costUsd: z.number().nullable().meta({
-    description: 'In dollars. Null: the price of no call is known.',
+    description: 'In dollars. Null: no call has a known price.',
   }),
 };
 
@@ -67,7 +67,7 @@ export const spendReport = z
     label: z.string().optional(),
     from: z.string(),
     to: z.string(),
-    total: z.object(spend).meta({ description: 'Of the groups of all pages.' }),
+    total: z.object(spend).meta({ description: 'The sums over all pages.' }),
     groups: z.array(
       z.object({
         group: z.string().nullable().meta({

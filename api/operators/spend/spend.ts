@@ -20,7 +20,7 @@ const csv = z.custom<Readable>().meta({ type: 'string', contentMediaType: mediaT
 
 const schema = {
   operationId: 'readSpend',
-  summary: 'What a project has spent on model calls, the highest cost first, days in order',
+  summary: "A project's spend on model calls, highest cost first; days in order",
   params: projectParams,
   querystring: spendQuery,
   response: {

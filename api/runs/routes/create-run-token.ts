@@ -13,7 +13,7 @@ const schema = {
   operationId: 'createRunToken',
   summary: 'Create a short-lived token for one run, for use in a browser',
   description:
-    'The token reads and streams this run, and if the run is a session, it also sends messages, answers questions and interrupts turns, as far as the key may. Its calls count as calls with the key. It ends with the key.',
+    'The token can read and stream this run. If the run is a session, it can also send messages, answer questions and interrupt turns, as far as the scopes of the key permit. Its calls count as calls with the key. It ends with the key.',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({

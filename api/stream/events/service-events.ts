@@ -5,10 +5,10 @@ import { runRecord } from '../../runs/run-schema.ts';
 import { storedFiles } from '../../runs/stored-files.ts';
 
 export interface DescribedEvent {
-  /** Whether it has an ID: of the others, a reader gets what applies at the time of its connect. */
+  /** Whether the event has an ID. Events without one are not replayed. */
   id: 'always' | 'never' | 'unless first';
   when: string;
-  /** The form of its parsed `data`. */
+  /** The schema of the parsed `data`. */
   data: z.ZodType;
 }
 
@@ -27,7 +27,7 @@ const treeNode = z
   })
   .meta({ id: 'FileTreeNode', description: 'Only a directory has `children`.' });
 
-/** The reasons of `finished`, with their meaning. */
+/** The reasons of `finished` and their meanings. */
 export const finishedReasons: Record<FinishedReason, string> = {
   completed: 'the agent finished successfully',
   stopped: 'the run was stopped, or a plain run was interrupted',

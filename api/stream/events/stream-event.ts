@@ -1,5 +1,5 @@
-// Everything that a stream sends, as one schema. It describes the stream in the OpenAPI document,
-// from which clients generate their types, and in docs/stream.md; tests validate events by it.
+// One schema for everything that a stream sends. The OpenAPI document and docs/stream.md are
+// generated from it, and tests validate events against it.
 
 import { z } from 'zod';
 import { agentEvents } from './agent-events.ts';
@@ -23,7 +23,7 @@ const ofAgent = Object.entries(agentEvents).map(([event, described]) =>
   eventSchema(event, described),
 );
 
-/** The schemas of all described events, by their names. */
+/** The schemas of all described events by name. */
 export const eventSchemas = new Map([...ofService, ...ofAgent]);
 
 /** An event with its parsed `data`. */

@@ -28,7 +28,7 @@ export interface TemporalOptions {
   externalUiUrl?: string | undefined;
   /** The ports to use. Without them, the server has no UI, and a free port is chosen. */
   ports?: { grpc: number; ui: number };
-  /** Stores nothing on disk. */
+  /** Keeps all data in memory instead of on disk. */
   inMemory?: boolean;
 }
 

@@ -31,7 +31,7 @@ interface ChangeStores {
   record: (entry: NewAuditEntry) => Promise<void>;
 }
 
-/** The same, for changes by one actor. */
+/** Stores of one transaction, for changes by one actor. */
 export type RecordedChange = ReturnType<typeof boundTo>;
 
 export interface AuditFilter {
@@ -60,10 +60,10 @@ export type AuditLog = ReturnType<typeof createAuditLog>;
 
 export function createAuditLog(pool: Pool, sealer: Sealer) {
   return {
-    /** If `work` throws, nothing is changed and nothing is recorded. */
+    /** Rolls back the change and its entry if `work` throws. */
     change: <T>(work: (on: ChangeStores) => Promise<T>): Promise<T> =>
       inBriefTransaction(pool, (db) => work(storesIn(db, sealer))),
-    /** The same, if the actor is known before. */
+    /** Like `change`, for an actor that is known beforehand. */
     changeAs: <T>(actor: AuditActor, work: (on: RecordedChange) => Promise<T>): Promise<T> =>
       inBriefTransaction(pool, (db) => work(boundTo(actor, storesIn(db, sealer)))),
     /** Latest first. */

@@ -61,7 +61,7 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
      * secrets are replaced as a whole. Null if there is no such flow.
      */
     change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
-    /** False if nothing changes, also without a schedule. */
+    /** False if nothing changes, for example because the flow has no schedule. */
     pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(pool, { flowId, isPaused }),
     /** False if nothing changes. */
     archive: (flowId: string, isArchived: boolean) => archiveFlow(pool, { flowId, isArchived }),

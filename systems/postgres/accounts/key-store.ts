@@ -43,7 +43,7 @@ export function createKeyStore(pool: Db) {
       pageOfKeys(pool, projectId, query),
     /** Takes effect with the next request and cannot be undone. Null if there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
-    /** The same. False if the key was revoked before, or if there is none. */
+    /** Like `revoke`. False if the key was already revoked, or if there is no such key. */
     revokeFirst: (keyId: string) => revokeFirst(pool, keyId),
     /** Marks keys as used now; callers batch their calls. Returns the keys to mark again. */
     touch: (keyIds: string[]) => touchKeys(pool, keyIds),

@@ -8,7 +8,7 @@ import type { Operator } from './operator-store.ts';
 export interface OperatorToken {
   tokenId: string;
   name: string;
-  /** The name of the operator as whom it acts. */
+  /** The name of the operator that the token acts as. */
   operator: string;
   /** The readable part of the token. */
   shownPrefix: string;
@@ -45,7 +45,7 @@ export function createOperatorTokenStore(pool: Db) {
     create: (input: NewOperatorToken) => createToken(pool, input),
     /** Null if the token is unknown, revoked or expired, or if its operator was removed. */
     findHolder: (token: string) => findHolder(pool, token),
-    /** All that are valid, oldest first. */
+    /** All valid tokens, oldest first. */
     list: () => listTokens(pool),
     /** `after` is a page's `next`. */
     page: (query: { limit: number; after?: string }) => pageOfTokens(pool, query),

@@ -11,7 +11,7 @@ import type { NewOperatorToken, OperatorTokenStore } from './operator-token-stor
 import type { NewProject, Project, ProjectPatch, ProjectStore } from './project-store.ts';
 import type { NewAuditEntry } from './record-entry.ts';
 
-/** The stores of one transaction, and what records its changes as those of one actor. */
+/** The stores of one transaction, and the function that records its changes for one actor. */
 interface On {
   projects: ProjectStore;
   flows: FlowChanges;

@@ -19,7 +19,7 @@ interface NewRunToken {
 
 /** A key that is identified by a token for one of its runs. */
 interface RunTokenHolder {
-  /** In any state. */
+  /** The key may be expired or revoked. */
   key: KeyRecord;
   /** Null: there is no such flow, or none in the path. */
   flow: FlowOutline | null;
@@ -32,7 +32,7 @@ export function createRunTokenStore(pool: Pool) {
   return {
     /** The only time the token itself is readable. */
     create: (input: NewRunToken) => createRunToken(pool, input),
-    /** By one statement. Null if the token is unknown or expired. */
+    /** Null if the token is unknown or expired. */
     findHolder: (token: string, flowId: string | null) => findHolder(pool, token, flowId),
   };
 }

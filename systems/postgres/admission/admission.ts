@@ -30,7 +30,7 @@ type RejectionReason =
   | 'MONTHLY_QUOTA'
   | 'BUDGET_REACHED'
   | 'STORAGE_QUOTA'
-  /** Since the request was authenticated. */
+  /** The flow was archived after the request was authenticated. */
   | 'FLOW_ARCHIVED'
   | 'POSTGRES_DISK_SHORT'
   /** Retention has deleted the input files of the run to retry, and the request has none. */

@@ -19,7 +19,7 @@ export interface SandboxPlan {
   config: RunConfig | null;
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
-  /** Of the project. Null: it has no monthly budget. */
+  /** Whether the project has reached it. Null: the project has no monthly budget. */
   isMonthlyBudgetReached: boolean | null;
   /** Null for a plain run. */
   session: SessionPlan | null;

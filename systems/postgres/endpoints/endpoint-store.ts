@@ -3,7 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import type { EndpointEvent } from '../../../core/webhook.ts';
 import type { Db } from '../client/pool.ts';
 
-/** Where events of a project are sent to, in addition to the callback URLs of its runs. */
+/** Receives events of a project, in addition to the callback URLs of its runs. */
 export interface Endpoint {
   endpointId: string;
   projectId: string;
@@ -19,7 +19,7 @@ export type EndpointStore = ReturnType<typeof createEndpointStore>;
 
 export function createEndpointStore(db: Db) {
   return {
-    /** Those that were not removed, oldest first. */
+    /** Oldest first, without removed endpoints. */
     list: (projectId: string) => listEndpoints(db, projectId),
     /** Null if there is no such endpoint, or if it was removed. */
     find: (endpointId: string) => findEndpoint(db, endpointId),
@@ -31,13 +31,13 @@ export type EndpointChanges = ReturnType<typeof createEndpointChanges>;
 
 export function createEndpointChanges(db: Db) {
   return {
-    /** Null if the project has as many as it may have. */
+    /** Null if the project has the maximum number of endpoints. */
     create: (input: NewEndpoint) => createEndpoint(db, input),
-    /** The same as `find`. Another change of the endpoint waits for the end of the transaction. */
+    /** Like `find`, and locks the endpoint until the transaction ends. */
     lock: (endpointId: string) => findEndpoint(db, endpointId, 'for no key update'),
-    /** Applies to later events. An event that was not sent yet is sent to the new URL. */
+    /** Applies to later events. An event that has not been sent is sent to the new URL. */
     update: (endpointId: string, patch: EndpointPatch) => updateEndpoint(db, endpointId, patch),
-    /** Nothing is sent to it any more. False if it was removed before. */
+    /** Stops all sending to the endpoint. False if it was already removed. */
     remove: (endpointId: string) => removeEndpoint(db, endpointId),
   };
 }

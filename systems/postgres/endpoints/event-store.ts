@@ -92,7 +92,7 @@ const columns = `id as "eventId", endpoint_id as "endpointId", project_id as "pr
   run_id as "runId", event, state, attempts, last_status as "lastStatus",
   created_at as "createdAt"`;
 
-/** An event for an endpoint that was removed is no loss, and neither is that of another loss. */
+/** Adds no `delivery.dropped` for a removed endpoint or for another `delivery.dropped`. */
 async function dropEvent(db: Db, eventId: string): Promise<void> {
   await db.query(
     `with dropped as (
@@ -168,9 +168,9 @@ async function pageOfEvents(
 }
 
 /**
- * `step` lists the projects by one look into the index for each. Reads one page of each project, so
- * that many events of one project delay no other. A concurrent call has changed `start_at`, so that
- * each event is taken once.
+ * `step` lists the projects with one index lookup each. Reads one page per project, so that many
+ * events of one project do not delay other projects. A taken event has a later `start_at`, so that
+ * a concurrent call does not take it again.
  */
 async function takeDue(db: Db): Promise<DueEvent[]> {
   const { rows } = await db.query<DueEvent>(

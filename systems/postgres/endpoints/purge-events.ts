@@ -2,7 +2,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Db } from '../client/pool.ts';
 import { before } from '../maintenance/before-now.ts';
 
-/** Events with their attempts, the oldest first. One that is still pending is not sent any more. */
+/** Events with their attempts, the oldest first. A pending one is no longer sent. */
 export async function purgeEvents(db: Db, retentionMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `with deleted as (

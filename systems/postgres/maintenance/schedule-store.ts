@@ -14,7 +14,7 @@ export interface UnsyncedSchedule {
   isPaused: boolean;
 }
 
-/** Starts that a schedule had set and that Temporal has skipped since the last sync. */
+/** Scheduled starts that Temporal has skipped since the last sync. */
 interface SkippedStarts {
   projectId: string;
   count: number;

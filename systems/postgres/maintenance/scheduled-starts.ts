@@ -4,7 +4,7 @@ import type { Db } from '../client/pool.ts';
 
 /** One time at which a schedule has started a run, or has tried to. */
 export interface ScheduledStart {
-  /** The time that the schedule had set. */
+  /** The time at which the run was due. */
   scheduledAt: Date;
   decidedAt: Date;
   /** The ID of the run, also if it was rejected. */

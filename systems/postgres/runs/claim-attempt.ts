@@ -15,14 +15,14 @@ export interface DeliveryTables {
   attempts: 'webhook_attempts' | 'webhook_event_attempts';
   /** The column of an attempt that references its delivery. */
   id: 'run_id' | 'event_id';
-  /** The first part of the names of a delivery's columns. */
+  /** The prefix of a delivery's columns. */
   prefix: 'webhook_' | '';
   /** Columns of the delivery `r`: what an attempt sends. */
   sent: string;
 }
 
 export interface AttemptClaim {
-  /** Of the run, or of the event. */
+  /** The ID of the run or of the event. */
   id: string;
   /** 0: the first delivery; n: the n-th that an operator requested. */
   delivery: number;

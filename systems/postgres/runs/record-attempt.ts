@@ -10,7 +10,7 @@ export interface AttemptResult {
 }
 
 interface EndedAttempt extends AttemptResult {
-  /** Of the run, or of the event. */
+  /** The ID of the run or of the event. */
   id: string;
   attempt: number;
 }

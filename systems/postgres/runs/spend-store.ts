@@ -40,7 +40,7 @@ export interface SpendGroup extends Spend {
 }
 
 interface SpendPage {
-  /** Of the groups of all pages. */
+  /** The sums over all pages. */
   total: Spend;
   groups: SpendGroup[];
   next: SpendCursor | null;
@@ -56,7 +56,7 @@ export function createSpendStore(pool: Pool) {
 const columns = ['calls', 'unpriced_calls', 'input_tokens', 'output_tokens', 'cache_read_tokens'];
 const sums = [...columns, 'cache_write_tokens', 'cost_nanos'];
 
-/** The rows of the days, with the group of each. */
+/** The rows of the selected days, each with its group. */
 function rowsOf(by: SpendQuery['by']): string {
   const rows = (group: string): string => `
     select ${group} as "group", ${sums.join(', ')} from daily_spending
@@ -75,7 +75,7 @@ function rowsOf(by: SpendQuery['by']): string {
   }
 }
 
-/** Each call with the label moves from the group without it to that of its value. */
+/** Moves each call with the label from the group without the label to the group of its value. */
 const labelRows = `
   select g."group", ${sums.map((name) => `g.sign * l.${name}`).join(', ')}
   from daily_label_spending l

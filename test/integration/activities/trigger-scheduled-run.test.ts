@@ -144,7 +144,7 @@ test('keeps the latest 20 starts of a schedule', async () => {
   expect(await schedules.listStarts(other)).toHaveLength(1);
 });
 
-test('starts nothing of an archived flow, and reports nothing as missed', async () => {
+test('starts no run of an archived flow, and reports no missed start', async () => {
   const { deps, flows, missed } = fixture();
   const { flowId } = (await newScenario()).flow;
   const read = await flows.find(flowId);
@@ -155,7 +155,7 @@ test('starts nothing of an archived flow, and reports nothing as missed', async 
   expect([missed, await deps.schedules.listStarts(flowId)]).toEqual([[], []]);
 });
 
-test('starts nothing while the schedule is paused', async () => {
+test('starts no run while the schedule is paused', async () => {
   const { deps, flows, missed } = fixture();
   const { flow } = await newScenario();
   expect(await flows.pauseSchedule(flow.flowId, true)).toBe(true);

@@ -20,7 +20,7 @@ const request = (method: string, params: unknown = {}) => ({
   params,
 });
 
-/** What a client sends with each message since the protocol of 2026. */
+/** The fields that a client sends with each message since the 2026 version of the protocol. */
 const envelope = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -87,7 +87,7 @@ describe('the protocol', () => {
     }
   });
 
-  test('rejects what is no message of the protocol', async () => {
+  test('rejects a body that is not a message of the protocol', async () => {
     const rejected = [null, 7, 'text', {}, { jsonrpc: '1.0', id: 1, method: 'ping' }, [], [7]];
     for (const message of rejected) {
       const answer = await send(message === 'text' ? '"text"' : message);
@@ -130,7 +130,7 @@ describe('the protocol', () => {
     );
   });
 
-  test('offers no stream of changes', async () => {
+  test('offers no stream of change notifications', async () => {
     const params = { ['_meta']: envelope, notifications: { toolsListChanged: true } };
     const listen = request('subscriptions/listen', params);
     const modern = { ...headers, 'mcp-protocol-version': '2026-07-28' };
@@ -182,7 +182,7 @@ describe('the tools', () => {
     expect(invalid.isError).toBe(true);
   });
 
-  test('may do what their key may do', async () => {
+  test('have the permissions of their key', async () => {
     const { key } = await fixture.stores.keys.create({
       projectId: tenant.projectId,
       name: 'reader',

@@ -47,7 +47,7 @@ interface Matrix {
   headers: (ids: Ids) => Headers | Promise<Headers>;
   /** Its writes are refused. */
   readsOnly?: true;
-  /** Of the routes of its kind, those that are refused, or the only ones that are not. */
+  /** The refused routes of its kind (`except`), or the only permitted ones (`only`). */
   except?: readonly string[];
   only?: readonly string[];
 }

@@ -1,4 +1,4 @@
-// The package as its users get it: from the service, with no registry in reach.
+// The package as its users get it: from the service, without a registry.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

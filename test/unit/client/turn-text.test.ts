@@ -20,7 +20,7 @@ test('yields each block of an answer', () => {
   expect(textsOf([block('one'), block('two')])).toEqual(['one', 'two']);
 });
 
-test('yields token by token, and of the block only what is missing', () => {
+test('yields token by token, and then only the missing rest of the block', () => {
   expect(textsOf([delta('Hel'), delta('lo'), block('Hello'), block('Bye')])).toEqual([
     'Hel',
     'lo',

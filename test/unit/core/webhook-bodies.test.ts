@@ -1,4 +1,4 @@
-// The description of webhooks, by which every receiver of the tests checks what it gets.
+// The description of webhooks. Every receiver in the tests checks its requests against it.
 
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -4,7 +4,7 @@ import { stepDeadline } from '../step-deadline.ts';
 /**
  * Starts a workflow for each pending event for an endpoint. Safe to repeat: there is at most one
  * such workflow per delivery. An event whose workflow has ended is dropped: it was delivered or
- * given up in a time that the database has lost.
+ * dropped before, and a restore of the database has lost the outcome.
  */
 export async function startEvents({
   events,

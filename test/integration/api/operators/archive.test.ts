@@ -67,7 +67,7 @@ test('is restored, and each change is recorded once', async () => {
   expect(actions).toEqual(['flow_restored', 'flow_archived']);
 });
 
-test('starts no run after it was archived, of triggers at the same time', async () => {
+test('starts no run of concurrent triggers after it was archived', async () => {
   const { call, archive, path } = await newFlow();
   const trigger = async () => (await call(`${path}/runs`, { body })).status;
   const before = Array.from({ length: 5 }, trigger);

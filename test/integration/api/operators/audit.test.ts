@@ -118,7 +118,7 @@ describe('each change by an operator has one entry', () => {
     expect(created).toMatchObject({ objectId: tokenId, projectId: null, tokenId: null });
   });
 
-  test('also if ten calls revoke a key at a time', async () => {
+  test('also if ten calls revoke a key at once', async () => {
     const { keyId } = (await operator(`${path}/keys`, { body: { name: 'k' } })).json.data;
     const revoke = () => operator(`${path}/keys/${keyId}`, { method: 'DELETE' });
     const answers = await Promise.all(Array.from({ length: 10 }, revoke));

@@ -107,7 +107,7 @@ describe.concurrent('a stream', () => {
     stream.leave();
   });
 
-  test('ends when the operator signs out, and others of the operator do not', async ({
+  test('ends when the operator signs out, and other streams of the operator do not', async ({
     expect: expected,
   }) => {
     const leaving = await signIn();

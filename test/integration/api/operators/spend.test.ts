@@ -76,7 +76,7 @@ describe('the spend of a project', () => {
     ]);
   });
 
-  test('by label uses the labels at admission, and shows what has none', async () => {
+  test('by label uses the labels at admission, and shows runs without the label', async () => {
     const odd = '"quoted" \\ \0 ü, =1\n';
     await run([{}, {}], { team: odd, order: '1' });
     const changed = await run([], { team: 'red' });
@@ -99,7 +99,7 @@ describe('the spend of a project', () => {
     ]);
   });
 
-  test('is null if no price is known, and says how many calls have none', async () => {
+  test('is null if no price is known, and counts the calls without a price', async () => {
     await run([{ model: 'known' }, { model: 'half' }]);
     await run([
       { model: 'half', ...unpriced },

@@ -109,7 +109,7 @@ test('a token cannot create tokens, also beside a cookie from elsewhere', async 
   expect((await operator(path, { body: { name: 'ci' }, headers: elsewhere })).status).toBe(403);
 });
 
-test('of two different tokens none is used', async () => {
+test('neither of two different tokens is used', async () => {
   const [one, two] = [await newToken(), await newToken()];
   const status = async (...tokens: string[]) => {
     const lines = tokens.map((token) => `Authorization: Bearer ${token}`);

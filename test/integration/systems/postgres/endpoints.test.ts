@@ -71,7 +71,7 @@ test('a project has at most ten endpoints, also if many are created at once', as
   await endpointOf(other, 'run.finished');
 });
 
-test('the end of a run is an event for each endpoint of its project that has chosen it', async () => {
+test('the end of a run adds an event for each endpoint that has chosen it', async () => {
   const other = await createScenario(database.pool, testSealer);
   const all = await endpointOf(scenario, 'run.finished', 'session.ended');
   const ofRuns = await endpointOf(scenario, 'run.finished');
@@ -160,7 +160,7 @@ test('an event is taken by one of many workers, and again if it stays pending', 
   expect(await events().takeDue()).toEqual(ours);
 });
 
-test('many events of one project delay none of another', async () => {
+test('many events of one project do not delay those of another', async () => {
   const crowded = await endpointOf(scenario, 'run.finished');
   await database.pool.query(
     `insert into webhook_events (endpoint_id, project_id, event, body, start_at)

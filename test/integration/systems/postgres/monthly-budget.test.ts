@@ -121,7 +121,7 @@ test('twenty runs at once exceed the budget by at most one call each', async () 
   expect(new Set(exceeded)).toEqual(new Set(['monthly_budget_reached']));
 });
 
-/** The last test, because the clock of the database stays. */
+/** The last test, because it does not reset the clock of the database. */
 test('calls of earlier months, of other projects and without a price do not count', async () => {
   const { pool } = database;
   await setDatabaseClock(pool, '2026-11-30T23:59:59.999Z');

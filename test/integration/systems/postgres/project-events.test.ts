@@ -66,7 +66,7 @@ const eventOfRun = ({ runId }: { runId: string }) => ({
   occurredAt: timestamp,
 });
 
-test('the start of a run is one event, also if many calls report it', async () => {
+test('the start of a run adds one event, also if many calls report it', async () => {
   const endpointId = await endpoint();
   const { runId } = await scenario.run({ labels: { order: '4711' } });
   const started = await tenTimes((pool) => runs(pool).markStarted(runId, 1, 'working'));
@@ -89,7 +89,7 @@ const asked = (interactionId: string) => ({
   },
 });
 
-test('each question of an agent is one event, also if many calls record it', async () => {
+test('each question of an agent adds one event, also if many calls record it', async () => {
   await endpoint();
   const { runId } = await scenario.run({ callbackUrl });
   const questions = [asked('q-1'), asked('q-2')];
@@ -134,7 +134,7 @@ async function turn(queued = 0) {
   return { runId, messageId, lease, finish };
 }
 
-test('a session is idle after its turn, once, and only if no message is left', async () => {
+test('a session becomes idle once after its turn, and only if no message is left', async () => {
   const { runId, messageId, finish } = await turn();
   await tenTimes(finish);
   const { event, body } = await one();
@@ -193,7 +193,7 @@ test('the messages that fail with their session add no event besides its end', a
   expect(await one()).toMatchObject({ event: 'session.ended' });
 });
 
-test('a dropped delivery is one event, and that of such an event is none', async () => {
+test('a dropped delivery adds one event, and a dropped `delivery.dropped` adds none', async () => {
   const endpointId = await endpoint(['run.started', 'delivery.dropped']);
   const { runId } = await scenario.run();
   await runs().markStarted(runId, 1, 'working');
@@ -212,7 +212,7 @@ test('a dropped delivery is one event, and that of such an event is none', async
   expect(await stored()).toHaveLength(2);
 });
 
-test('the dropped webhook of a run is an event, and a delivery to a removed endpoint is not', async () => {
+test('the dropped webhook of a run adds an event, a delivery to a removed endpoint does not', async () => {
   const removed = await endpoint(['run.started']);
   const { runId } = await scenario.run({ callbackUrl });
   await runs().markStarted(runId, 1, 'working');

@@ -75,7 +75,7 @@ describe('a flow’s schedule', { timeout: 120_000 }, () => {
     await temporal.removeSchedule(flowId);
   });
 
-  it('has its next starts, those that wait, and the number of skipped ones', async () => {
+  it('has its next starts, its waiting starts, and the number of skipped starts', async () => {
     const flowId = randomUUID();
     expect(await temporal.readScheduleTimes(flowId)).toBeNull();
     let decide: () => void = () => {};

@@ -60,7 +60,7 @@ test('a session continues once its project has a budget again', async () => {
   expect(await call(run)).toBeNull();
 });
 
-test('without a budget nothing is read before a call, and none waits for the ledger', async () => {
+test('without a budget nothing is read before a call, and no call waits for the ledger', async () => {
   const recorded = createDeferred<true>();
   const run = await meteredRun({ onRecord: async () => void (await recorded.promise) });
   expect(await call(run)).toBeNull();
