@@ -29,7 +29,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Yields one file at a time. Throws if the archive ends early. */
 declare function readTarEntries(archive: ReadableStream<Bytes>): AsyncGenerator<TarEntry, void, undefined>;
 interface FileFilter {
-    /** The beginning of the paths. */
+    /** Only paths that begin with this prefix. */
     prefix?: string;
     /** `flow`: files of the flow. `run`: all others. */
     scope?: 'flow' | 'run';
@@ -52,14 +52,14 @@ interface RunFiles {
 }
 declare function runFiles(http: Http, runId: string): RunFiles;
 interface FlowrunOptions {
-    /** The address of the service. The default is the variable FLOWRUN_URL. */
+    /** The address of the service. The default is the environment variable FLOWRUN_URL. */
     url?: string;
-    /** An API key, or a run token in a page. The default is the variable FLOWRUN_KEY. */
+    /** An API key, or a run token in a web page. The default is the variable FLOWRUN_KEY. */
     key?: string;
     fetch?: typeof fetch;
     /** Aborts all calls. */
     signal?: AbortSignal;
-    /** Called before each wait for a further attempt. */
+    /** Called before the wait for another attempt. */
     onRetry?: (retry: Retry) => void;
 }
 interface RunFilter {
@@ -76,12 +76,12 @@ interface RunFilter {
 declare class Flowrun {
     #private;
     constructor(options?: FlowrunOptions);
-    /** Starts a run of a flow, which is given by its name or ID. */
+    /** Starts a run of a flow, given by name or ID. */
     run<T = unknown>(flow: string, options?: RunOptions<T>): PendingRun<T>;
     /** Opens a session of a flow, or continues the one with this ID. */
     session(flow: string, options?: SessionOptions): Promise<Session>;
     getRun(runId: string): Promise<Run>;
-    /** Yields the runs that match, the newest first. */
+    /** Yields the matching runs, newest first. */
     runs({ flow, labels, ...filter }?: RunFilter): AsyncGenerator<Run, void, undefined>;
     flows(): AsyncGenerator<Flow, void, undefined>;
 }
@@ -355,7 +355,7 @@ interface Flow {
         cron: string;
         timezone: string;
     } | null;
-    /** Since when the schedule starts no runs. Null: it is not paused. */
+    /** When the schedule was paused. Null: it is not paused. */
     schedulePausedAt: string | null;
     limits: {
         maxTurns: number | null;
@@ -366,7 +366,7 @@ interface Flow {
         limitBytes: number;
     };
     version: number;
-    /** Since when no run can start. Null: the flow is in use. */
+    /** When the flow was archived. Null: it is not archived. */
     archivedAt: string | null;
     createdAt: string;
     updatedAt: string;
@@ -800,7 +800,7 @@ declare class FlowrunError extends Error {
     /** The service logs the request under this ID. */
     readonly requestId: string | null;
     readonly retryAfterSeconds: number | null;
-    /** Of a limit that was reached. */
+    /** The limit that was reached, and the current value. */
     readonly limit: number | undefined;
     readonly current: number | undefined;
     constructor(facts: ErrorFacts);
@@ -850,7 +850,7 @@ declare class UpstreamUnavailable extends FlowrunError {
 declare class ConnectionFailed extends FlowrunError {
     constructor(message: string, cause?: unknown);
 }
-/** The classes of the service's codes. A code that is not listed is a `FlowrunError`. */
+/** The classes of the service's codes. Other codes are a plain `FlowrunError`. */
 declare const errorClasses: Record<string, typeof FlowrunError>;
 /** Also true for an error of another copy of this package, for which `instanceof` is false. */
 declare function isFlowrunError(error: unknown, code?: string): error is FlowrunError;
@@ -874,7 +874,7 @@ interface HttpOptions {
 type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 interface HttpRequest {
     method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-    /** Below `/api/v1`. */
+    /** Relative to `/api/v1`. */
     path: string;
     query?: Query | undefined;
     /** Sent as JSON. */
@@ -886,7 +886,7 @@ interface HttpRequest {
     /** A second request has no further effect. The default is true for all methods but `POST`. */
     isRepeatable?: boolean;
     attempts?: number;
-    /** For the response, or for its head if the caller reads the body later. */
+    /** Limits the wait for the response, or for its head if the caller reads the body later. */
     timeoutMs?: number;
 }
 interface Http {
@@ -904,7 +904,7 @@ type Reading<T> = (response: Response) => Promise<T>;
 /** The error of a response that is not a success. */
 declare function responseError(response: Response): Promise<FlowrunError>;
 interface Attempt {
-    /** From 1. */
+    /** The number of the failed attempt, from 1. */
     attempt: number;
     error: FlowrunError;
     /** A second request has no further effect. */
@@ -959,11 +959,11 @@ declare function resultOf(run: RunDetails): RunResult;
 interface CallOptions {
     signal?: AbortSignal | undefined;
 }
-/** Answers by the text of each question; a list for several options. */
+/** Answers keyed by the text of the question; a list selects several options. */
 type Answers = Record<string, string | string[]>;
 interface Run<T = unknown> {
     readonly runId: string;
-    /** The run as it was when this object was made. `read` returns its present state. */
+    /** The run as it was when this object was created. `read` returns its current state. */
     readonly record: RunRecord;
     readonly files: RunFiles;
     readonly changes: RunChanges;
@@ -982,7 +982,7 @@ interface Run<T = unknown> {
             interactionId: string;
         };
     }, answers: Answers): Promise<void>;
-    /** Replaces the labels that are given; null removes one. */
+    /** Sets the given labels; null removes one. */
     setLabels(labels: Record<string, string | null>): Promise<RunRecord>;
     /** Asks the agent to end, and ends it after the time. */
     stop(options?: {
@@ -991,7 +991,7 @@ interface Run<T = unknown> {
     /** Ends a plain run, or the current turn of a session. It is not repeated if it fails. */
     interrupt(): Promise<RunRecord>;
     delete(): Promise<DeletedRun>;
-    /** Creates a token for this run, which a page can use instead of a key. */
+    /** Creates a token for this run, which a web page can use instead of a key. */
     createToken(options?: {
         expiresInSeconds?: number;
     }): Promise<RunToken>;
@@ -1050,7 +1050,7 @@ interface Session {
 declare function openSession(http: Http, flowId: string, { id, signal, ...options }: SessionOptions): Promise<Session>;
 /**
  * Reads the new text of an answer from its events. With partial messages the text arrives as
- * deltas, and of the whole block, which follows, only the rest is new.
+ * deltas. Of the whole block that follows, only the missing rest is new.
  */
 declare function createTextReader(): (event: RunEvent) => string[];
 /** A message that was sent: an iterable of the answer's text, and a promise of the turn. */
@@ -1068,7 +1068,7 @@ interface TurnRequest {
     /** The events after the message was sent. */
     follow(): AsyncGenerator<RunEvent, void, undefined>;
 }
-/** Sends the message at once. Sending it again, with the same ID, is how the turn is read. */
+/** Sends the message immediately. Reading the turn sends it again with the same ID. */
 declare function pendingTurn({ send, follow }: TurnRequest): PendingTurn;
 interface Message {
     name: string;
@@ -1118,7 +1118,7 @@ interface FollowRequest extends FollowOptions {
 }
 declare function followRun(request: FollowRequest): AsyncGenerator<RunEvent, void, undefined>;
 declare function applyAgentEvent(draft: Draft, { type, seq, data }: RunEvent): void;
-/** A transcript that is being extended. Its list is its own; its entries are only replaced. */
+/** A transcript that is being extended. The list is a copy; entries are replaced, not changed. */
 interface Draft extends Omit<Transcript, 'entries'> {
     entries: Entry[];
 }
@@ -1133,7 +1133,7 @@ declare function addEntry(draft: Draft, { seq, parent }: Place, entry: NewEntry)
 type Change = (entry: Entry) => Entry | null;
 /** Replaces the last entry for which `change` returns one; null leaves an entry as it is. */
 declare function updateEntry(draft: Draft, change: Change): void;
-/** After a turn, nothing that the agent was waiting for continues. */
+/** Closes everything that the agent was waiting for, because the turn has ended. */
 declare function closeOpenEntries(draft: Draft): void;
 interface EntryBase {
     /** Unique among the entries beside it. */
@@ -1210,7 +1210,7 @@ interface Transcript {
     agentStatus: EventData['status']['agentStatus'];
     fileTree: EventData['filetree'];
     model: string | null;
-    /** The agent's own figures. The run's record has the measured ones. */
+    /** The figures that the agent reports. The run's record has the measured ones. */
     reported: Reported;
     /** The part of `reported` that belongs to the last message of the model. */
     lastMessage: {

@@ -29,7 +29,7 @@ var FlowrunError = class extends Error {
   /** The service logs the request under this ID. */
   requestId;
   retryAfterSeconds;
-  /** Of a limit that was reached. */
+  /** The limit that was reached, and the current value. */
   limit;
   current;
   constructor(facts) {
@@ -1068,7 +1068,7 @@ var Flowrun = class {
     });
     this.#flowIdOf = createFlowNames(this.#http);
   }
-  /** Starts a run of a flow, which is given by its name or ID. */
+  /** Starts a run of a flow, given by name or ID. */
   run(flow, options = {}) {
     return startRun({ http: this.#http, flowIdOf: this.#flowIdOf }, flow, options);
   }
@@ -1080,7 +1080,7 @@ var Flowrun = class {
     const path = `/runs/${encodeURIComponent(runId)}`;
     return openRun(this.#http, await this.#http.data({ path }));
   }
-  /** Yields the runs that match, the newest first. */
+  /** Yields the matching runs, newest first. */
   async *runs({
     flow,
     labels = {},

@@ -279,7 +279,7 @@ export interface Flow {
     cron: string;
     timezone: string;
   } | null;
-  /** Since when the schedule starts no runs. Null: it is not paused. */
+  /** When the schedule was paused. Null: it is not paused. */
   schedulePausedAt: string | null;
   limits: {
     maxTurns: number | null;
@@ -290,7 +290,7 @@ export interface Flow {
     limitBytes: number;
   };
   version: number;
-  /** Since when no run can start. Null: the flow is in use. */
+  /** When the flow was archived. Null: it is not archived. */
   archivedAt: string | null;
   createdAt: string;
   updatedAt: string;
