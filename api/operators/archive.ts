@@ -54,12 +54,9 @@ async function setArchived(
 ): Promise<void> {
   const { projectId, flowId, isArchived } = change;
   const action = isArchived ? 'flow_archived' : 'flow_restored';
-  const isChanged = await recordChange(deps, request, async (on) => {
-    if (!(await on.flows.archive(flowId, isArchived))) return false;
-    const object = { projectId, objectId: flowId };
-    await on.record({ action, ...object, fieldsBefore: [], fieldsAfter: [] });
-    return true;
-  });
+  const isChanged = await recordChange(deps, request, (on) =>
+    on.setArchived({ projectId, flowId }, isArchived),
+  );
   const { operatorId } = operatorOf(request);
   if (isChanged) request.log.info({ operatorId, projectId, flowId }, action);
 }

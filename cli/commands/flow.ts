@@ -115,11 +115,11 @@ function setArchived(
     .argument('<flow-id>', 'its ID', uuid)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
-      withStores(async ({ flows }) => {
-        await flows.archive(flowId, isArchived);
+      withStores(async ({ flows, change }) => {
         const flow = await flows.find(flowId);
         if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
-        printRecord(flow, options);
+        await change((on) => on.setArchived(flow, isArchived));
+        printRecord((await flows.find(flowId)) ?? flow, options);
       }),
     );
 }

@@ -23,12 +23,12 @@ function setPaused(
     .argument('<flow-id>', 'the ID of the flow', uuid)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
-      withStores(async ({ flows }) => {
-        await flows.pauseSchedule(flowId, isPaused);
+      withStores(async ({ flows, change }) => {
         const flow = await flows.find(flowId);
         if (flow === null) throw new CliError(`No such flow: ${flowId}.`);
         if (flow.schedule === null) throw new CliError('The flow has no schedule.');
-        printRecord(flow, options);
+        await change((on) => on.setSchedulePaused(flow, isPaused));
+        printRecord((await flows.find(flowId)) ?? flow, options);
       }),
     );
 }

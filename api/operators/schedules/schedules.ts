@@ -68,12 +68,9 @@ async function setPaused(
 ) {
   const { flowId, projectId } = await loadScheduledFlow(deps, params);
   const action = isPaused ? 'schedule_paused' : 'schedule_resumed';
-  const isChanged = await recordChange(deps, request, async (on) => {
-    if (!(await on.flows.pauseSchedule(flowId, isPaused))) return false;
-    const object = { projectId, objectId: flowId };
-    await on.record({ action, ...object, fieldsBefore: [], fieldsAfter: [] });
-    return true;
-  });
+  const isChanged = await recordChange(deps, request, (on) =>
+    on.setSchedulePaused({ projectId, flowId }, isPaused),
+  );
   const { operatorId } = operatorOf(request);
   if (isChanged) request.log.info({ operatorId, projectId, flowId }, action);
   return { data: flowView(await loadScheduledFlow(deps, params)) };

@@ -22,6 +22,8 @@ interface On {
   record: (entry: Omit<NewAuditEntry, keyof AuditActor>) => Promise<void>;
 }
 
+type FlowId = Pick<Flow, 'projectId' | 'flowId'>;
+
 export const recordedChanges = (on: On) => ({
   /** Null if the ID is taken. */
   createProject: (fields: NewProject) => createProject(on, fields),
@@ -33,6 +35,10 @@ export const recordedChanges = (on: On) => ({
   createFlow: (fields: NewFlow) => createFlow(on, fields),
   /** Null if there is no such flow. */
   changeFlow: (flowId: string, decide: FlowDecision) => changeFlow(on, flowId, decide),
+  /** False if nothing changes. */
+  setArchived: (flow: FlowId, isArchived: boolean) => setArchived(on, flow, isArchived),
+  /** False if nothing changes, also without a schedule. */
+  setSchedulePaused: (flow: FlowId, isPaused: boolean) => setSchedulePaused(on, flow, isPaused),
   /** Null if there is no such operator. */
   createOperatorToken: (fields: NewOperatorToken) => createOperatorToken(on, fields),
   /** False if there is no such token. */
@@ -108,6 +114,28 @@ async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise
   const { projectId } = after;
   await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
   return after;
+}
+
+async function setArchived(
+  on: On,
+  { projectId, flowId }: FlowId,
+  isArchived: boolean,
+): Promise<boolean> {
+  if (!(await on.flows.archive(flowId, isArchived))) return false;
+  const action = isArchived ? 'flow_archived' : 'flow_restored';
+  await on.record({ action, projectId, objectId: flowId, ...noFields });
+  return true;
+}
+
+async function setSchedulePaused(
+  on: On,
+  { projectId, flowId }: FlowId,
+  isPaused: boolean,
+): Promise<boolean> {
+  if (!(await on.flows.pauseSchedule(flowId, isPaused))) return false;
+  const action = isPaused ? 'schedule_paused' : 'schedule_resumed';
+  await on.record({ action, projectId, objectId: flowId, ...noFields });
+  return true;
 }
 
 function namedFields({ secrets, ...fields }: Partial<FlowFields>): Record<string, unknown> {

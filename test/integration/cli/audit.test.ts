@@ -50,7 +50,9 @@ test('each change by the command line has one entry', async () => {
   const { flowId } = await flowrun.json<{ flowId: string }>(
     ...['flow', 'create', '--project', 'depot', ...flow],
   );
-  await flowrun('flow', 'update', flowId, '--prompt', 'another canary');
+  await flowrun('flow', 'update', flowId, '--prompt', 'another canary', '--schedule', '0 3 * * *');
+  for (const verb of ['pause', 'pause', 'resume']) await flowrun('schedule', verb, flowId);
+  for (const verb of ['archive', 'archive', 'restore']) await flowrun('flow', verb, flowId);
   await createHostStore(fixture.database.pool).renew({ hostId: 'h1', name: 'h1', capacity: 1 });
   await flowrun('host', 'drain', 'h1');
   await flowrun('host', 'undrain', 'h1');
@@ -69,6 +71,10 @@ test('each change by the command line has one entry', async () => {
     'key_revoked',
     'flow_created',
     'flow_changed',
+    'schedule_paused',
+    'schedule_resumed',
+    'flow_archived',
+    'flow_restored',
     'host_drained',
     'host_undrained',
   ]);
@@ -80,7 +86,10 @@ test('each change by the command line has one entry', async () => {
     fieldsBefore: [],
     fieldsAfter: ['maxConcurrentRuns', 'name', 'projectId'],
   });
-  expect(found.at(-3)).toMatchObject({ objectId: flowId, fieldsAfter: ['prompt'] });
+  expect(found.find(({ action }) => action === 'flow_changed')).toMatchObject({
+    objectId: flowId,
+    fieldsAfter: ['prompt', 'schedule'],
+  });
   expect(JSON.stringify(found)).not.toContain('canary');
 });
 
