@@ -793,9 +793,9 @@ async function* eventsOf({ name, id, data: text }, request, follower) {
     if (follower.seq + 1 >= firstAvailableSeq) return;
     follower.seq = firstAvailableSeq - 1;
   }
+  follower.hasFinished = event.type === "finished";
   if (seq !== null && seq <= follower.seq) return;
   follower.seq = seq ?? follower.seq;
-  follower.hasFinished = event.type === "finished";
   yield event;
 }
 async function* readLog({ http, runId, signal }, follower, beforeSeq) {
@@ -1004,7 +1004,8 @@ function sessionOf(http, run, sessionId) {
       clientMessageId: options.clientMessageId ?? crypto.randomUUID(),
       ...files === void 0 ? {} : { files: files.map(toInputFile) }
     };
-    const lastSeq = previous.then(() => readLastSeq(http, run.runId, signal));
+    const isRepeated = options.clientMessageId !== void 0;
+    const lastSeq = previous.then(() => isRepeated ? 0 : readLastSeq(http, run.runId, signal));
     lastSeq.catch(() => void 0);
     const turn = pendingTurn({
       async send({ isWaiting }) {

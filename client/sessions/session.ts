@@ -77,7 +77,9 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
       clientMessageId: options.clientMessageId ?? crypto.randomUUID(),
       ...(files === undefined ? {} : { files: files.map(toInputFile) }),
     };
-    const lastSeq = previous.then(() => readLastSeq(http, run.runId, signal));
+    // The turn of a message that was sent before may have ended.
+    const isRepeated = options.clientMessageId !== undefined;
+    const lastSeq = previous.then(() => (isRepeated ? 0 : readLastSeq(http, run.runId, signal)));
     lastSeq.catch(() => undefined);
     const turn = pendingTurn({
       async send({ isWaiting }) {

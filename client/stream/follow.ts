@@ -116,9 +116,10 @@ async function* eventsOf(
     if (follower.seq + 1 >= firstAvailableSeq) return;
     follower.seq = firstAvailableSeq - 1;
   }
+  // Also if the caller has seen it before.
+  follower.hasFinished = event.type === 'finished';
   if (seq !== null && seq <= follower.seq) return;
   follower.seq = seq ?? follower.seq;
-  follower.hasFinished = event.type === 'finished';
   yield event;
 }
 

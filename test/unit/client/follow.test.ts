@@ -54,3 +54,21 @@ test('reconnects for 15 minutes after a stream that was open for longer', async 
   expect(events.map(({ type }) => type)).toEqual(['output', 'finished']);
   expect(asked).toEqual(['0', '1', '1']);
 });
+
+test('ends if the caller has seen the end of the run before', async () => {
+  const stream = openStream();
+  const answers = [stream.response];
+  const flowrun = new Flowrun({
+    url: 'http://127.0.0.1',
+    fetch: async (address) => {
+      const { url } = new Request(address);
+      if (!url.endsWith('/stream')) return Response.json({ data: { runId: 'r' } });
+      return answers.shift() ?? Promise.reject(new Error('a second connection'));
+    },
+  });
+  const run = await flowrun.getRun('r');
+  stream.write(sse(5, 'finished', { exitCode: 0 }));
+  const events: RunEvent[] = [];
+  for await (const event of run.events({ after: 5 })) events.push(event);
+  expect(events).toEqual([]);
+});
