@@ -50,7 +50,10 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
       annotations: readOnly,
     },
     async ({ runId, path }) => {
-      const encoded = path.split('/').map(encodeURIComponent).join('/');
+      const segments = path.split('/');
+      // Such a path would lead to another route.
+      if (segments.some((one) => one === '.' || one === '..')) return failure('Invalid path.');
+      const encoded = segments.map(encodeURIComponent).join('/');
       const answer = await callApi({
         method: 'GET',
         path: `/api/v1/runs/${runId}/files/${encoded}`,

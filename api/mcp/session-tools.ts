@@ -1,6 +1,9 @@
-import type { McpServer } from '@modelcontextprotocol/server';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CallApi } from './call-api.ts';
+import { toolLimits } from '../../core/agent/tool-limits.ts';
+import type { ApiAnswer, CallApi } from './call-api.ts';
 import { findFlow } from './find-flow.ts';
 import * as fields from './tool-fields.ts';
 import { dataOf, firstPart, refusal, success } from './tool-result.ts';
@@ -23,22 +26,42 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
         flow: fields.flow,
         message: z.string().min(1),
         sessionId: z.string().optional().describe('The ID that an earlier call returned.'),
+        messageId: z
+          .string()
+          .optional()
+          .describe('From an earlier call whose turn has not ended: waits for its reply.'),
       }),
     },
-    async ({ flow, message, sessionId }) => {
+    async ({ flow, message, sessionId: known, messageId = randomUUID() }) => {
       const found = await findFlow(callApi, flow);
       if ('refused' in found) return found.refused;
-      const body = { message, stream: false, ...(sessionId === undefined ? {} : { sessionId }) };
-      const path = `/api/v1/flows/${found.flowId}/chat`;
-      const answer = await callApi({ method: 'POST', path, body });
-      const turn = dataOf(answer) as Turn | null;
-      if (turn === null) return refusal(answer);
-      const ids = { sessionId: turn.sessionId, runId: turn.runId };
-      if (answer.status === 202) {
-        return success({ ...ids, hasEnded: false, next: 'Call run_transcript to see the reply.' });
-      }
-      const failed = turn.error === undefined ? {} : { error: turn.error };
-      return success({ ...ids, hasEnded: true, ...failed, reply: firstPart(turn.text ?? '') });
+      const path = `/api/v1/flows/${found.flowId}`;
+      const opened = known === undefined ? await openSession(callApi, path) : known;
+      if (typeof opened !== 'string') return refusal(opened);
+      const body = { message, sessionId: opened, clientMessageId: messageId, stream: false };
+      const sending = callApi({ method: 'POST', path: `${path}/chat`, body });
+      const timeout = sleep(toolLimits.waitMaxSeconds * 1_000, null, { ref: false });
+      const answer = await Promise.race([sending, timeout]);
+      return answer === null || answer.status === 202
+        ? success({ sessionId: opened, messageId, hasEnded: false, next })
+        : replyOf(answer);
     },
   );
+}
+
+const next = 'The turn has not ended: call chat again with the same message and these IDs.';
+
+/** The ID of the session, or the error of the route. */
+async function openSession(callApi: CallApi, path: string): Promise<string | ApiAnswer> {
+  const answer = await callApi({ method: 'POST', path: `${path}/sessions`, body: {} });
+  const session = dataOf(answer) as { sessionId: string } | null;
+  return session?.sessionId ?? answer;
+}
+
+function replyOf(answer: ApiAnswer): CallToolResult {
+  const turn = dataOf(answer) as Turn | null;
+  if (turn === null) return refusal(answer);
+  const { sessionId, runId, text = '', error } = turn;
+  const failed = error === undefined ? {} : { error };
+  return success({ sessionId, runId, hasEnded: true, ...failed, reply: firstPart(text) });
 }

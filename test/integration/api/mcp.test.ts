@@ -182,6 +182,15 @@ describe('the tools', () => {
     expect(invalid.isError).toBe(true);
   });
 
+  test('read only the files of a run', async () => {
+    const started = await useTool('run_flow', { flow: tenant.flowId, prompt: 'x', waitSeconds: 0 });
+    const { runId } = JSON.parse(started.text);
+    for (const path of ['../stream', 'a/../../logs', './x', '..']) {
+      const answer = await useTool('read_file', { runId, path });
+      expect(answer).toEqual({ isError: true, text: 'Invalid path.' });
+    }
+  });
+
   test('have the permissions of their key', async () => {
     const { key } = await fixture.stores.keys.create({
       projectId: tenant.projectId,
