@@ -99,7 +99,7 @@ async function dropEvent(db: Db, eventId: string): Promise<void> {
        update webhook_events set state = 'dropped' where id = $1 and state = 'pending'
        returning *
      )
-     select add_event(e.project_id, 'delivery.dropped', jsonb_build_object(
+     select add_event(e.project_id, 'delivery.dropped', json_build_object(
        'deliveryId', e.id, 'event', e.event, 'endpointId', e.endpoint_id,
        'attempts', e.attempts, 'lastStatus', e.last_status
      ), e.run_id)

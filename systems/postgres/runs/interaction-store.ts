@@ -48,8 +48,8 @@ async function record(db: Db, runId: string, events: InteractionEvent[]): Promis
          select r.project_id, 'messages', sum(octet_length(a.input))
          from asked a join runs r on r.id = a.run_id group by r.project_id
        )
-       select add_event(r.project_id, 'interaction.asked', jsonb_build_object(
-         'interactionId', a.id, 'toolName', a.tool_name, 'input', a.input::jsonb,
+       select add_event(r.project_id, 'interaction.asked', json_build_object(
+         'interactionId', a.id, 'toolName', a.tool_name, 'input', a.input::json,
          'askedAt', iso_timestamp(a.asked_at)
        ), r.id)
        from asked a join runs r on r.id = a.run_id order by a.asked_at, a.id`,

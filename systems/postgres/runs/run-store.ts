@@ -180,7 +180,7 @@ async function markStarted(
      )
      select request_id as "requestId",
        (extract(epoch from started_at - created_at) * 1000)::double precision as "waitedMs",
-       add_event(project_id, 'run.started', jsonb_build_object(
+       add_event(project_id, 'run.started', json_build_object(
          'status', status, 'agentStatus', agent_status, 'triggerType', trigger_type,
          'startedAt', iso_timestamp(started_at)
        ), id)

@@ -56,7 +56,7 @@ async function dropWebhook(db: Db, runId: string): Promise<void> {
        update runs set webhook_state = 'dropped' where id = $1 and webhook_state = 'pending'
        returning *
      )
-     select add_event(r.project_id, 'delivery.dropped', jsonb_build_object(
+     select add_event(r.project_id, 'delivery.dropped', json_build_object(
        'deliveryId', r.webhook_delivery_id, 'event', ${endEvent}, 'endpointId', null,
        'attempts', r.webhook_attempts, 'lastStatus', r.webhook_last_status
      ), r.id)

@@ -1,5 +1,4 @@
-// The events that changes of runs, sessions and deliveries add for the endpoints of a project, and
-// for the callback URL of a session. Each change adds its events once.
+// Changes of runs, sessions and deliveries add their events once, for endpoints and callback URLs.
 
 import { expect, test } from 'vitest';
 import { webhookBodies } from '../../../../api/openapi/webhook-bodies.ts';
@@ -20,7 +19,6 @@ import { setupFreshScenario, useSecondPool } from './setup-scenario.ts';
 
 const { database, scenario } = setupFreshScenario();
 const second = useSecondPool(database);
-
 const url = 'https://hooks.example/events';
 const callbackUrl = 'https://hooks.example/session';
 const events = (pool = database.pool) => createEventStore(pool, testSealer);
@@ -39,13 +37,14 @@ interface StoredEvent {
 
 /** All events of the project, oldest first, with exactly the documented fields. */
 async function stored(): Promise<StoredEvent[]> {
-  const { rows } = await database.pool.query<StoredEvent>(
-    `select id, endpoint_id as "endpointId", event, body::jsonb as body from webhook_events
+  const { rows } = await database.pool.query<Omit<StoredEvent, 'body'> & { body: string }>(
+    `select id, endpoint_id as "endpointId", event, body from webhook_events
      where project_id = $1 order by created_at, endpoint_id`,
     [scenario.projectId],
   );
-  for (const { event, body } of rows) expect(webhookBodies[event].parse(body)).toEqual(body);
-  return rows;
+  const found = rows.map((row) => ({ ...row, body: JSON.parse(row.body) }));
+  for (const { event, body } of found) expect(webhookBodies[event].parse(body)).toEqual(body);
+  return found;
 }
 
 async function one(): Promise<StoredEvent> {
@@ -80,13 +79,24 @@ test('the start of a run adds one event, also if many calls report it', async ()
   });
 });
 
-const asked = (interactionId: string) => ({
+const asked = (interactionId: string, question = 'Which “colour”?') => ({
   kind: 'asked' as const,
   interaction: {
     interactionId,
     toolName: 'AskUserQuestion',
-    input: JSON.stringify({ questions: [{ question: 'Which “colour”?' }] }),
+    input: JSON.stringify({ questions: [{ question }] }),
   },
+});
+
+test('labels and questions may have text that jsonb rejects', async () => {
+  await endpoint();
+  const labels = { order: 'a\0b', other: '\ud800' };
+  const { runId } = await scenario.run({ labels });
+  await runs().markStarted(runId, 1, 'working');
+  await createInteractionStore(database.pool).record(runId, [asked('q-1', 'a\0b\udc00')]);
+  const [started, question] = (await stored()).map(({ body }) => body);
+  expect([started?.['labels'], question?.['labels']]).toEqual([labels, labels]);
+  expect(question?.['input']).toEqual({ questions: [{ question: 'a\0b\udc00' }] });
 });
 
 test('each question of an agent adds one event, also if many calls record it', async () => {

@@ -1,25 +1,26 @@
 -- Adds an event of a project, in the transaction of the change that it reports: a row for each
 -- endpoint that has chosen it. A session also gets some of its events at its callback URL. The body
--- has what all events of a run have in common, and then p_fields. p_run_id is null if no run has
--- caused the event. Returns the number of rows.
+-- has what all events of a run have in common, and then p_fields, an object that is not empty.
+-- p_run_id is null if no run has caused the event. Returns the number of rows.
+-- The body is joined as text, because jsonb rejects some texts that clients and agents may send.
 create or replace function add_event(
-  p_project_id text, p_event text, p_fields jsonb, p_run_id uuid default null
+  p_project_id text, p_event text, p_fields json, p_run_id uuid default null
 ) returns integer language plpgsql volatile as $$
 declare
   run runs;
-  content jsonb := jsonb_build_object('projectId', p_project_id);
+  content text;
   added integer;
 begin
   select * into run from runs r where r.id = p_run_id;
-  if found then
-    content := content || jsonb_build_object(
-      'runId', run.id, 'flowId', run.flow_id, 'labels', run.labels::jsonb
-    );
-  end if;
-  if run.session_id is not null then
-    content := content || jsonb_build_object('sessionId', run.session_id);
-  end if;
-  content := content || jsonb_build_object('occurredAt', iso_timestamp(db_clock())) || p_fields;
+  content := concat_ws(',',
+    '{"projectId":' || to_json(p_project_id),
+    '"runId":' || to_json(run.id),
+    '"flowId":' || to_json(run.flow_id),
+    '"labels":' || run.labels,
+    '"sessionId":' || to_json(run.session_id),
+    '"occurredAt":' || to_json(iso_timestamp(db_clock())),
+    substr(p_fields::text, 2)
+  );
 
   insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body)
     select target.id, p_project_id, p_run_id, run.request_id, p_event, content
@@ -34,7 +35,7 @@ begin
   get diagnostics added = row_count;
   if added > 0 then
     insert into stored_bytes_changes (project_id, kind, bytes)
-      values (p_project_id, 'messages', added * octet_length(content::text));
+      values (p_project_id, 'messages', added * octet_length(content));
   end if;
   return added;
 end

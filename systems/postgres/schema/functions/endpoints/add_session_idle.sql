@@ -7,7 +7,7 @@ begin
   perform from session_messages m
     where m.run_id = p_run_id and m.ended_at is null and m.id <> p_message_id;
   if not found then
-    perform add_event(r.project_id, 'session.idle', jsonb_strip_nulls(jsonb_build_object(
+    perform add_event(r.project_id, 'session.idle', json_strip_nulls(json_build_object(
       'messageId', p_message_id, 'exitCode', p_exit_code, 'result', p_result, 'error', p_error
     )), r.id) from runs r where r.id = p_run_id;
   end if;
