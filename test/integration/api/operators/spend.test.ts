@@ -115,9 +115,10 @@ describe('the spend of a project', () => {
   });
 
   test('covers this month by default, and 0 dollars without a call', async () => {
-    const today = dayOf(new Date());
+    const before = dayOf(new Date());
     const { data } = (await spend('')).json;
-    expect(data).toMatchObject({ from: `${today.slice(0, 7)}-01`, to: today, groups: [] });
+    expect([before, dayOf(new Date())]).toContain(data.to);
+    expect(data).toMatchObject({ from: `${data.to.slice(0, 7)}-01`, groups: [] });
     expect(data.total).toMatchObject({ calls: 0, costUsd: 0 });
     await run([{ endedAt: new Date('2026-01-31T23:59:59Z') }]);
     expect((await spend('to=2026-01-31')).json.data).toMatchObject({

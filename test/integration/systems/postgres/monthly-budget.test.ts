@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { usdOf } from '../../../../core/metering/call-cost.ts';
 import type { Run } from '../../../../core/runs/run.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
@@ -17,6 +17,9 @@ import { costNanos, ledgerEntry } from './ledger-entry.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupFreshScenario();
+/** A fixed month, so that no test sees the sums of two. */
+const today = '2026-11-15T12:00:00.000Z';
+beforeEach(() => setDatabaseClock(database.pool, today));
 const ledger = () => createLedgerStore(database.pool);
 const admit = (overrides = {}) =>
   createAdmission(database.pool, testSealer).admitRun(scenario.request(overrides));
@@ -29,7 +32,7 @@ const set = (patch: { monthlyBudgetUsd?: number | null; monthlyRunQuota?: number
 
 /** Calls of this month cost this together. */
 const cost = usdOf(costNanos);
-const now = () => ledgerEntry({ endedAt: new Date() });
+const now = () => ledgerEntry({ endedAt: new Date(today) });
 const reached = (limit: number, current: number) => ({
   ...{ outcome: 'rejected', reason: 'BUDGET_REACHED', limit, current },
 });
@@ -75,7 +78,7 @@ async function meterOf({ runId, spending }: Run) {
   const meter = await openRunMeter(
     {
       ...{ ledger: ledger(), modelPrices: {}, onModelCall: () => undefined },
-      ...{ now: () => new Date(), newId: randomUUID },
+      ...{ now: () => new Date(today), newId: randomUUID },
     },
     {
       ...{ runId, spending, root, logger: pino({ level: 'silent' }), isSession: false },
@@ -121,7 +124,6 @@ test('twenty runs at once exceed the budget by at most one call each', async () 
   expect(new Set(exceeded)).toEqual(new Set(['monthly_budget_reached']));
 });
 
-/** The last test, because it does not reset the clock of the database. */
 test('calls of earlier months, of other projects and without a price do not count', async () => {
   const { pool } = database;
   await setDatabaseClock(pool, '2026-11-30T23:59:59.999Z');
