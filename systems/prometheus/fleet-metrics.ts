@@ -10,6 +10,8 @@ export interface FleetNumbers {
   oldestMessageSeconds: number;
   webhooks: number;
   oldestWebhookSeconds: number;
+  events: number;
+  oldestEventSeconds: number;
   hosts: { live: number; draining: number; disk_short: number; stale: number };
   slots: { free: number; occupied: number };
   projectsAtCap: number;
@@ -80,6 +82,16 @@ const gauges: readonly GaugeSpec[] = [
     name: 'webhook_oldest_pending_seconds',
     help: 'Age of the oldest pending webhook.',
     value: ({ oldestWebhookSeconds }) => oldestWebhookSeconds,
+  },
+  {
+    name: 'events_pending',
+    help: 'Events for endpoints and callback URLs of sessions, neither delivered nor dropped.',
+    value: ({ events }) => events,
+  },
+  {
+    name: 'event_oldest_wait_seconds',
+    help: 'Longest current wait of an event for the start of its delivery.',
+    value: ({ oldestEventSeconds }) => oldestEventSeconds,
   },
   {
     name: 'hosts',

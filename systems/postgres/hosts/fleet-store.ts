@@ -12,6 +12,8 @@ interface FleetRow {
   oldest_message: number | null;
   webhooks: number;
   oldest_webhook: number | null;
+  events: number;
+  oldest_event: number | null;
   hosts: { live: number; draining: number; disk_short: number; stale: number };
   slots: { free: number; occupied: number };
   capped: number;
@@ -31,6 +33,8 @@ async function countFleet(db: Db, hostStaleMs: number) {
     oldestMessageSeconds: row.oldest_message ?? 0,
     webhooks: row.webhooks,
     oldestWebhookSeconds: row.oldest_webhook ?? 0,
+    events: row.events,
+    oldestEventSeconds: Math.max(row.oldest_event ?? 0, 0),
     hosts: row.hosts,
     slots: row.slots,
     projectsAtCap: row.capped,
@@ -74,6 +78,10 @@ const countStatement = `
     select count(*) as webhooks, ${ageOf('min(ended_at)')} as oldest_webhook
     from runs where webhook_state = 'pending'
   ),
+  event_numbers as (
+    select count(*) as events, ${ageOf('min(start_at)')} as oldest_event
+    from webhook_events where state = 'pending'
+  ),
   host_slots as (
     select h.draining, h.disk_short, is_live(h, db_clock() - $1::interval) as is_live, h.capacity,
            (select count(*) from live l where l.host_id = h.id) as occupied
@@ -114,9 +122,10 @@ const countStatement = `
     select p.id from stored s join projects p on p.id = s.project_id
     group by p.id, p.storage_quota_bytes having sum(s.bytes) >= p.storage_quota_bytes
   )
-  select run_numbers.*, message_numbers.*, webhook_numbers.*, host_numbers.*,
+  select run_numbers.*, message_numbers.*, webhook_numbers.*, event_numbers.*,
+         host_numbers.*,
          (select count(*) from capped) as capped,
          (select stored from stored_numbers) as stored,
          (select count(*) from over_storage) as over_storage,
          coalesce((select missing_workflows from temporal_identity), 0) as missing_workflows
-  from run_numbers, message_numbers, webhook_numbers, host_numbers`;
+  from run_numbers, message_numbers, webhook_numbers, event_numbers, host_numbers`;

@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
 import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
+import {
+  createEventRequests,
+  createEventStore,
+} from '../../../../systems/postgres/endpoints/event-store.ts';
 import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store.ts';
 import { createHostStore } from '../../../../systems/postgres/hosts/host-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { addEndpoint } from '../../../support/endpoints.ts';
 import { healthyHost } from '../../../support/host-health.ts';
 import { setupScenario } from './setup-scenario.ts';
 
@@ -20,6 +25,8 @@ test('an empty service has zero counts', async () => {
     oldestMessageSeconds: 0,
     webhooks: 0,
     oldestWebhookSeconds: 0,
+    events: 0,
+    oldestEventSeconds: 0,
     hosts: { live: 0, draining: 0, disk_short: 0, stale: 0 },
     slots: { free: 0, occupied: 0 },
     projectsAtCap: 0,
@@ -65,6 +72,27 @@ test('counts runs, slots, webhooks and projects at their limit', async () => {
   });
   expect(numbers.oldestRunSeconds).toBeGreaterThan(59);
   expect(numbers.oldestRunSeconds).toBeLessThan(90);
+});
+
+test('counts pending events, and how long they have waited for a worker', async () => {
+  const { pool } = database;
+  const { projectId } = scenario;
+  const endpoint = { projectId, url: callbackUrl, eventTypes: ['run.finished' as const] };
+  const endpointId = await addEndpoint(pool, endpoint);
+  const requests = createEventRequests(pool);
+  const [late] = [
+    await requests.addTest(endpointId, '{}'),
+    await requests.addTest(endpointId, '{}'),
+  ];
+  await pool.query(
+    `update webhook_events set start_at = start_at - interval '1 min' where id = $1`,
+    [late],
+  );
+  const { events, oldestEventSeconds } = await count();
+  expect(events).toBe(2);
+  expect(oldestEventSeconds).toBeGreaterThan(59);
+  await createEventStore(pool, testSealer).takeDue();
+  expect(await count()).toMatchObject({ events: 2, oldestEventSeconds: 0 });
 });
 
 const callbackUrl = 'https://hooks.example.test/run';

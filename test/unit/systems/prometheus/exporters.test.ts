@@ -21,6 +21,8 @@ const numbers: FleetNumbers = {
   oldestMessageSeconds: 8,
   webhooks: 9,
   oldestWebhookSeconds: 10,
+  events: 23,
+  oldestEventSeconds: 24,
   hosts: { live: 11, draining: 12, disk_short: 18, stale: 13 },
   slots: { free: 14, occupied: 15 },
   projectsAtCap: 16,
