@@ -11,6 +11,7 @@ export const endpointEvents = [
   'session.ended',
   'interaction.asked',
   'delivery.dropped',
+  'schedule.missed',
 ] as const;
 
 export type EndpointEvent = (typeof endpointEvents)[number];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { missedStartReasons } from '../../core/flows/missed-starts.ts';
 import { endpointEvents, type WebhookEvent } from '../../core/webhook.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
@@ -73,6 +74,18 @@ export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
       lastStatus: z.int().nullable(),
     })
     .meta({ id: 'DeliveryDropped' }),
+  'schedule.missed': ofProject
+    .extend({
+      flowId: z.uuid(),
+      reason: z.enum(missedStartReasons).meta({
+        description: 'The code of the rejection, or `late`.',
+      }),
+      count: z.int().meta({ description: 'How many starts were missed.' }),
+      scheduledAt: timestamp.optional().meta({
+        description: 'The time that the schedule had set; absent if it is not known.',
+      }),
+    })
+    .meta({ id: 'ScheduleMissed' }),
   'endpoint.test': z
     .object({ projectId: z.string(), endpointId: z.uuid(), sentAt: timestamp })
     .meta({ id: 'EndpointTest' }),

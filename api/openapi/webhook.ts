@@ -61,9 +61,9 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
   },
 });
 
-/** No run has caused `endpoint.test`, whose delivery may be dropped too. */
+/** No run has caused `schedule.missed`, nor `endpoint.test`, whose delivery may be dropped too. */
 const isLackedBy = (event: WebhookEvent, name: string): boolean =>
-  event === 'delivery.dropped' && name === runId[0];
+  (event === 'delivery.dropped' || event === 'schedule.missed') && name === runId[0];
 
 /** The name of the schema of a webhook's body. */
 const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta()?.id);
@@ -113,6 +113,13 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
     event: 'delivery.dropped',
     operationId: 'deliveryDropped',
     summary: 'The last attempt to deliver another event has failed',
+    description: toEndpoints,
+    tag: 'Operators',
+  }),
+  'schedule.missed': described({
+    event: 'schedule.missed',
+    operationId: 'scheduleMissed',
+    summary: 'A schedule has not started a run',
     description: toEndpoints,
     tag: 'Operators',
   }),

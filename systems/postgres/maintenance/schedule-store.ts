@@ -83,26 +83,36 @@ async function resyncAll(db: Db): Promise<void> {
 /** Versions of flows start at 1. */
 const markUnsynced = 'update flows set schedule_synced_version = 0';
 
-/** A schedule that was paused or resumed since it was read is synced again. */
+/**
+ * A schedule that was paused or resumed since it was read is synced again. Skipped starts are an
+ * event of the project.
+ */
 async function markSynced(
   db: Db,
   { flowId, version, schedule, isPaused }: UnsyncedSchedule,
   skippedStarts: number,
 ): Promise<SkippedStarts | null> {
   const { rows } = await db.query<SkippedStarts>(
-    `update flows f
-     set schedule_synced_version = case
-           when (f.schedule_paused_at is not null) <> $4 then 0
-           when $3::boolean or f.version <> $2 then $2::integer
-         end,
-         schedule_skipped_starts = $5
-     from (
-       select id, schedule_skipped_starts as known from flows where id = $1 for no key update
-     ) before
-     where f.id = before.id
-     returning f.project_id as "projectId", ($5 - before.known)::integer as count`,
+    `with synced as (
+       update flows f
+       set schedule_synced_version = case
+             when (f.schedule_paused_at is not null) <> $4 then 0
+             when $3::boolean or f.version <> $2 then $2::integer
+           end,
+           schedule_skipped_starts = $5
+       from (
+         select id, schedule_skipped_starts as known from flows where id = $1 for no key update
+       ) before
+       where f.id = before.id
+       returning f.id, f.project_id, ($5 - before.known)::integer as count
+     )
+     select project_id as "projectId", count,
+            add_event(project_id, 'schedule.missed', json_build_object(
+              'flowId', id, 'reason', 'late', 'count', count
+            ))
+     from synced where count > 0`,
     [flowId, version, schedule !== null, isPaused, skippedStarts],
   );
   const skipped = rows[0];
-  return skipped !== undefined && skipped.count > 0 ? skipped : null;
+  return skipped === undefined ? null : { projectId: skipped.projectId, count: skipped.count };
 }

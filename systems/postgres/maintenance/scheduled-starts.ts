@@ -13,6 +13,7 @@ export interface ScheduledStart {
   rejectedCode: MissedStartReason | null;
 }
 
+/** A missed start is an event of its project. A second call changes nothing. */
 export async function recordStart(
   db: Db,
   start: Omit<ScheduledStart, 'decidedAt'> & { flowId: string },
@@ -29,12 +30,20 @@ export async function recordStart(
        delete from scheduled_starts s
        using (
          select scheduled_at, run_id from scheduled_starts where flow_id = $1
-         order by scheduled_at desc, run_id desc offset $5
+         order by scheduled_at desc, run_id desc
+         offset $5 - (select count(*) from added)
        ) oldest
        where s.flow_id = $1 and s.scheduled_at = oldest.scheduled_at and s.run_id = oldest.run_id
+     ),
+     reported as (
+       select add_event(project_id, 'schedule.missed', json_build_object(
+         'flowId', id, 'reason', $4::text, 'count', 1,
+         'scheduledAt', iso_timestamp($3::timestamptz)
+       )) as events
+       from flows where id = $1 and $4::text is not null and exists (select from added)
      )
-     select exists (select from added) as "isNew"`,
-    [flowId, runId, scheduledAt, rejectedCode, scheduleLimits.startsKept - 1],
+     select exists (select from added) as "isNew", (select sum(events) from reported) as events`,
+    [flowId, runId, scheduledAt, rejectedCode, scheduleLimits.startsKept],
   );
   return rows[0]?.isNew === true;
 }

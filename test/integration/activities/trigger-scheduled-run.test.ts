@@ -16,6 +16,8 @@ import { createDiskNotice } from '../../../systems/redis/disk-notice.ts';
 import { redisKeys } from '../../../systems/redis/keys.ts';
 import { testSealer } from '../../support/database.ts';
 import { createScenario } from '../../support/database-records.ts';
+import { addEndpoint } from '../../support/endpoints.ts';
+import { missedEvents } from '../../support/missed-events.ts';
 import { openRedis, type RedisFixture } from '../../support/redis-fixture.ts';
 import { useDatabase } from '../../support/use-database.ts';
 
@@ -93,19 +95,29 @@ test('reports a start that is rejected at the concurrency limit as missed, once'
   const { deps, runs, missed } = fixture();
   const { flow } = await newScenario({ maxConcurrentRuns: 0 });
   const { flowId, projectId } = flow;
+  const eventTypes = ['schedule.missed' as const];
+  await addEndpoint(database.pool, { projectId, url: 'https://hooks.example/', eventTypes });
   const start = startOf(flowId);
-  for (let count = 0; count < 2; count += 1)
-    expect(await triggerScheduledRun(deps, start)).toEqual({ outcome: 'CONCURRENT_LIMIT' });
+  const outcome = 'CONCURRENT_LIMIT';
+  const calls = Array.from({ length: 10 }, () => triggerScheduledRun(deps, start));
+  expect(new Set((await Promise.all(calls)).map((call) => call.outcome))).toEqual(
+    new Set([outcome]),
+  );
+  expect(await triggerScheduledRun(deps, start)).toEqual({ outcome });
   expect(await runs.find(start.runId)).toBeNull();
-  const reason = 'CONCURRENT_LIMIT';
+  const reason = outcome;
   const at = new Date(scheduledAt);
   expect(missed).toEqual([{ flowId, projectId, reason, count: 1, scheduledAt: at }]);
   expect(await deps.schedules.listStarts(flowId)).toMatchObject([{ rejectedCode: reason }]);
+  const body = { projectId, flowId, reason, count: 1, scheduledAt, occurredAt: expect.any(String) };
+  expect(await missedEvents(database.pool, projectId)).toEqual([body]);
 });
 
 test('reports a start that could not be made in time as missed, unless its run was admitted', async () => {
   const { deps, missed } = fixture();
   const { flowId, projectId } = (await newScenario()).flow;
+  const eventTypes = ['schedule.missed' as const];
+  await addEndpoint(database.pool, { projectId, url: 'https://hooks.example/', eventTypes });
   const late = startOf(flowId);
   for (let count = 0; count < 2; count += 1) await missScheduledRun(deps, late);
   const admitted = startOf(flowId);
@@ -114,6 +126,9 @@ test('reports a start that could not be made in time as missed, unless its run w
   await missScheduledRun(deps, startOf(randomUUID()));
   const at = new Date(scheduledAt);
   expect(missed).toEqual([{ flowId, projectId, reason: 'late', count: 1, scheduledAt: at }]);
+  expect(await missedEvents(database.pool, projectId)).toMatchObject([
+    { reason: 'late', count: 1 },
+  ]);
   const starts = await deps.schedules.listStarts(flowId);
   expect(new Map(starts.map(({ runId, rejectedCode }) => [runId, rejectedCode]))).toEqual(
     new Map([
@@ -128,9 +143,9 @@ test('keeps the latest 20 starts of a schedule', async () => {
   const { flowId } = (await newScenario()).flow;
   const { flowId: other } = (await newScenario()).flow;
   const { startsKept } = scheduleLimits;
-  const record = (of: string, minute: number) =>
+  const record = (of: string, minute: number, runId: string = randomUUID()) =>
     schedules.recordStart({
-      ...{ flowId: of, runId: randomUUID(), rejectedCode: null },
+      ...{ flowId: of, runId, rejectedCode: null },
       scheduledAt: new Date(Date.UTC(2026, 10, 27, 9, minute)),
     });
   await record(other, 0);
@@ -139,7 +154,8 @@ test('keeps the latest 20 starts of a schedule', async () => {
     (await schedules.listStarts(flowId)).map(({ scheduledAt: at }) => at.getUTCMinutes());
   const latest = Array.from({ length: startsKept }, (_, n) => startsKept - 1 - n);
   expect(await minutes()).toEqual(latest);
-  await record(flowId, startsKept);
+  const runId = randomUUID();
+  for (const isNew of [true, false]) expect(await record(flowId, startsKept, runId)).toBe(isNew);
   expect(await minutes()).toEqual(latest.map((minute) => minute + 1));
   expect(await schedules.listStarts(other)).toHaveLength(1);
 });

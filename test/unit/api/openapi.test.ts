@@ -162,6 +162,7 @@ describe('the description', () => {
       ['session.ended', 'SessionEnded'],
       ['interaction.asked', 'InteractionAsked'],
       ['delivery.dropped', 'DeliveryDropped'],
+      ['schedule.missed', 'ScheduleMissed'],
       ['endpoint.test', 'EndpointTest'],
     ]);
   });

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Flow } from '../../../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
+import { createScheduleStore } from '../../../../../systems/postgres/maintenance/schedule-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
+import { addEndpoint } from '../../../../support/endpoints.ts';
+import { missedEvents } from '../../../../support/missed-events.ts';
 import { createReconcilerFixture } from '../reconciler-fixture.ts';
 
 let database: TestDatabase;
@@ -152,6 +155,9 @@ test('the schedule of an archived flow is removed, and created again when it is 
 
 test('starts that Temporal has skipped are reported once', async () => {
   const flow = await newFlow();
+  const { projectId, flowId: id } = flow;
+  const eventTypes = ['schedule.missed' as const];
+  await addEndpoint(database.pool, { projectId, url: 'https://hooks.example/', eventTypes });
   const reported = () => fixture.calls.filter((line) => line.startsWith('missed'));
   const { ensureSchedule } = fixture.deps.temporal;
   let skipped = 0;
@@ -170,5 +176,14 @@ test('starts that Temporal has skipped are reported once', async () => {
     await fixture.reconciler.pass();
   }
   expect(reported().slice(2)).toEqual(['missed 2 late']);
+  // The reconcilers of several workers report the same count.
+  const { version } = (await flows().change(id, () => ({ name: 'Changed' }))) ?? flow;
+  const read = { flowId: id, version, schedule: daily, isPaused: false };
+  const { markSynced } = createScheduleStore(database.pool);
+  const marked = await Promise.all(Array.from({ length: 10 }, () => markSynced(read, 9)));
+  expect(marked.filter((each) => each !== null)).toEqual([{ projectId, count: 7 }]);
+  const body = { projectId, flowId: id, reason: 'late', occurredAt: expect.any(String) };
+  const events = [3, 1, 2, 7].map((count) => ({ ...body, count }));
+  expect(await missedEvents(database.pool, projectId)).toEqual(events);
   fixture.deps.temporal.ensureSchedule = ensureSchedule;
 });
