@@ -7,18 +7,20 @@ ARG POSTGRES_VERSION=17.10-bookworm
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json extra-ca.cr[t] ./
-# Removes binaries for other platforms, source maps and type declarations.
+# Removes binaries for other platforms.
 RUN touch extra-ca.crt \
  && NODE_EXTRA_CA_CERTS=/app/extra-ca.crt npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm extra-ca.crt \
  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
-      ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} + \
- && rm -rf node_modules/.bin \
- && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+      ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -rf {} +
 COPY . .
-# Bundling at start would take seconds, and sandboxes would wait for the worker.
+# Bundling at start would take seconds, and sandboxes would wait for the worker. Afterwards nothing
+# needs the compilers, source maps and type declarations.
 RUN node deploy/bundle-workflows.ts \
- && rm -rf node_modules/@swc/core-* \
+ && node deploy/bundle-packages.ts \
+ && rm -rf node_modules/.bin node_modules/@swc/core-* node_modules/esbuild node_modules/@esbuild \
+      node_modules/typescript node_modules/@typescript \
+ && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
  && chmod -R a+rX,go-w .
 
 # The command line with the programs of the Postgres server that is backed up: Debian's pg_dump is

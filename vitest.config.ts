@@ -27,6 +27,7 @@ export default defineConfig({
   test: {
     projects: requestedProjects(),
     pool: 'forks',
+    globalSetup: 'dev/test-runner/before-all-tests.ts',
     // Tests mostly wait for servers: more of them than processors keep the processors busy.
     maxWorkers: 4,
     sequence: { sequencer: InterleavedSequencer },

@@ -14,13 +14,13 @@ const files = ['package.json', 'index.js', 'index.d.ts'];
 const hashLength = 16;
 
 /**
- * Packs the files of `client/dist`, which `npm run describe` builds. The hash is that of the
- * uncompressed archive, which is the same in every process.
+ * Packs the files that `deploy/bundle-packages.ts` has built. The hash is that of the uncompressed
+ * archive, which is the same in every process.
  */
 export function readClientPackage(): ClientPackage {
   const contents = files.map((name) => ({
     name,
-    content: readFileSync(new URL(`../../client/dist/${name}`, import.meta.url)),
+    content: readFileSync(new URL(`../../dist/client/${name}`, import.meta.url)),
   }));
   const [description] = contents;
   const { version } = JSON.parse(String(description?.content)) as { version: string }; // generated

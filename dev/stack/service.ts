@@ -7,6 +7,7 @@ import { type Folders, repository } from '../lib/folders.ts';
 import { hashOf, hashOfFolder } from '../lib/hash.ts';
 import { step } from '../lib/progress.ts';
 import { runCommand } from '../lib/run-command.ts';
+import { ensureServedPackages } from '../lib/served-packages.ts';
 import { settleAll } from '../lib/settle-all.ts';
 import { isRunning, startDaemon, stopDaemon } from './daemon.ts';
 import { type ServiceEnv, workerMetrics } from './service-env.ts';
@@ -15,8 +16,10 @@ const sources = [
   'api',
   'activities',
   'cli',
+  'client',
   'config',
   'core',
+  'deploy',
   'lib',
   'systems',
   'worker',
@@ -30,6 +33,7 @@ export async function ensureService(folders: Folders, env: ServiceEnv): Promise<
   );
   const url = env.PUBLIC_URL ?? '';
   await step('service', async (progress) => {
+    await ensureServedPackages();
     const same = ['api', 'worker'].every((name) => isRunning(folders, name, fingerprint));
     if (same && (await isReady(url))) return { value: undefined, summary: `running on ${url}` };
     await stopService(folders);

@@ -59,6 +59,7 @@ async function compileInto(folder: string, finalFolder: string): Promise<void> {
   for (const source of sources) {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
+  await cp(join(root, 'dist/client'), join(folder, 'dist/client'), { recursive: true });
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   await build({
     entryPoints: programs.map((program) => join(root, program)),

@@ -86,7 +86,7 @@ it('runs the first example of its page as it is', async () => {
   const [, example = ''] = /```js\n(.*?)```/s.exec(pageOf('docs/client.md')) ?? [];
   const folder = mkdtempSync(join(tmpdir(), 'example-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(join(repository, 'client/dist'), join(folder, 'node_modules/@flowrun/client'), {
+  cpSync(join(repository, 'dist/client'), join(folder, 'node_modules/@flowrun/client'), {
     recursive: true,
   });
   writeFileSync(join(folder, 'example.mjs'), example);

@@ -17,7 +17,7 @@ let site: Server;
 let browser: Browser;
 
 beforeAll(async () => {
-  const module = readFileSync(join(repository, 'client/dist/index.js'));
+  const module = readFileSync(join(repository, 'dist/client/index.js'));
   site = createServer(({ url }, response) => {
     const isModule = url === '/client.js';
     response.setHeader('content-type', isModule ? 'text/javascript' : 'text/html');

@@ -6,9 +6,13 @@ import { crowdedFolders, longFiles, sharedBaseNames } from './shape.ts';
 import { isCode, ownFiles, productFiles, readOwnFile } from './source-files.ts';
 import { unusedExports } from './unused-exports.ts';
 
-/** Temporal loads workflows by name, and the users of the client import from its index. */
+/**
+ * Temporal loads workflows by name, vitest its setup, and the users of the client import from its
+ * index.
+ */
 const bundled = new Set([
   'client/index.ts',
+  'dev/test-runner/before-all-tests.ts',
   'test/fixtures/changed-workflow/index.ts',
   'test/fixtures/counting-workflow/index.ts',
   'workflows/index.ts',

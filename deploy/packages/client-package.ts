@@ -1,37 +1,29 @@
-// Builds the package of the client: one module, its types and its description. The files are
-// committed, and the API serves them as an archive.
+// Builds the package of the client: one module, its types and its description. The API serves them
+// as an archive.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { repository } from '../lib/folders.ts';
-import { filesIn } from '../lib/hash.ts';
 
-interface PackageFile {
-  path: string;
-  text: string;
-}
-
-export async function buildClientPackage(): Promise<PackageFile[]> {
+/** The text of each file of the package. */
+export async function buildClientPackage(): Promise<Record<string, string>> {
   const [module, types] = await Promise.all([bundle(), declarations()]);
-  const files = {
+  return {
     'index.js': module,
     'index.d.ts': types,
     'package.json': `${JSON.stringify(packageDescription(), null, 2)}\n`,
   };
-  return Object.entries(files).map(([name, text]) => ({
-    path: join(repository, 'client/dist', name),
-    text,
-  }));
 }
 
+const root = resolve(import.meta.dirname, '../..');
+
 async function bundle(): Promise<string> {
-  const license = readFileSync(join(repository, 'node_modules/eventsource-parser/LICENSE'), 'utf8');
+  const license = readFileSync(join(root, 'node_modules/eventsource-parser/LICENSE'), 'utf8');
   const { outputFiles } = await build({
-    entryPoints: [join(repository, 'client/index.ts')],
+    entryPoints: [join(root, 'client/index.ts')],
     bundle: true,
     write: false,
     format: 'esm',
@@ -52,12 +44,14 @@ async function declarations(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'client-types-'));
   try {
     const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly'];
-    const program = join(repository, 'node_modules/.bin/tsc');
-    const args = ['-p', join(repository, 'client'), ...options, '--rootDir', repository];
+    const program = join(root, 'node_modules/.bin/tsc');
+    const args = ['-p', join(root, 'client'), ...options, '--rootDir', root];
     await promisify(execFile)(program, [...args, '--outDir', folder]);
-    const index = readFileSync(join(folder, 'client/index.d.ts'), 'utf8');
-    const others = filesIn(folder).filter((file) => file !== join(folder, 'client/index.d.ts'));
-    const parts = others.map((file) => withoutModules(readFileSync(file, 'utf8')));
+    const read = (file: string): string => readFileSync(join(folder, file), 'utf8');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+    const index = read('client/index.d.ts');
+    const others = files.filter((file) => file.endsWith('.d.ts') && file !== 'client/index.d.ts');
+    const parts = others.map((file) => withoutModules(read(file)));
     const exported = [...index.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(
       ([, type = '', names = '']) => names.split(',').map((name) => `${type}${name.trim()}`),
     );
@@ -76,7 +70,7 @@ const withoutModules = (text: string): string =>
     .trim();
 
 function packageDescription() {
-  const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     version: string;
   }; // this repository's own
   return {

@@ -1,0 +1,3 @@
+import { buildPackages } from './packages/build-packages.ts';
+
+await buildPackages();

@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildPackages } from '../../deploy/packages/build-packages.ts';
+import { repository } from './folders.ts';
+import { hashOf, hashOfFolder } from './hash.ts';
+
+/** Builds the packages that the API serves, once per content of their sources. */
+export async function ensureServedPackages(): Promise<void> {
+  const hash = hashOfSources();
+  if (readBuiltHash() === hash) return;
+  await buildPackages();
+  writeFileSync(hashFile, hash);
+}
+
+const hashFile = join(repository, 'dist/packages-hash');
+
+function hashOfSources(): string {
+  const folders = ['client', 'core', 'deploy/packages'].map((name) => join(repository, name));
+  const locked = readFileSync(join(repository, 'package-lock.json'));
+  return hashOf(locked, ...folders.map((folder) => hashOfFolder(folder)));
+}
+
+function readBuiltHash(): string | null {
+  try {
+    return readFileSync(hashFile, 'utf8');
+  } catch {
+    return null;
+  }
+}
