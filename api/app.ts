@@ -58,6 +58,7 @@ import { triggerRun } from './runs/routes/trigger-run.ts';
 import { createRunEndWaiter } from './runs/run-end-waiter.ts';
 import { createStartRun, type StartRun } from './runs/start-run.ts';
 import { createWorkflowClient, type WorkflowClient } from './runs/workflow-client.ts';
+import { endSession } from './sessions/routes/end-session.ts';
 import { listMessages } from './sessions/routes/list-messages.ts';
 import { listSessions } from './sessions/routes/list-sessions.ts';
 import { readSession } from './sessions/routes/read-session.ts';
@@ -106,7 +107,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 
   await registerOpenApi(app, deps.publicUrl);
   runs(app, deps, { streams, workflows, startRun });
-  runsOfProjects(forOperators(app), deps, streams);
+  runsOfProjects(forOperators(app), deps, { streams, workflows });
   sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
   listFlows(app, deps);
   mcp(app, deps);
@@ -143,15 +144,24 @@ function runs(app: App, deps: ApiDeps, { streams, workflows, startRun }: RunPart
 }
 
 /** The same handlers for operators. Lists and records of runs have more fields for them. */
-function runsOfProjects(app: App, deps: ApiDeps, streams: Streams): void {
+function runsOfProjects(
+  app: App,
+  deps: ApiDeps,
+  { streams, workflows }: Pick<RunParts, 'streams' | 'workflows'>,
+): void {
   streamRun(app, deps, streams);
   readLogs(app, deps);
+  changeLabels(app, deps);
+  stopRun(app, deps, workflows);
+  interruptRun(app, deps, workflows);
+  deleteRun(app, deps, workflows);
   listFiles(app, deps);
   downloadFile(app, deps);
   downloadArchive(app, deps);
   listChanges(app, deps);
   listSessions(app, deps);
   readSession(app, deps);
+  endSession(app, deps, workflows);
   listMessages(app, deps);
 }
 

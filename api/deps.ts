@@ -91,7 +91,7 @@ export interface ApiDeps {
     | 'list'
     | 'triggerFields'
     | 'changeLabels'
-    | 'recordCause'
+    | 'requestEnd'
     | 'markDeleted'
     | 'markWorkflowsStarted'
     | 'findStoredFiles'

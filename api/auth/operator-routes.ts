@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifySchema, RouteHandlerMethod } from 'fastify';
+import type { FastifyContextConfig, FastifySchema, HTTPMethods, RouteHandlerMethod } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../app-types.ts';
 import { forOperatorAccess } from './callers.ts';
@@ -13,21 +13,24 @@ interface Options {
  * becomes one below `/api/projects/{projectId}`. What a caller can reach is in `accessOf`.
  */
 export function forOperators(app: App): App {
-  const get = (
-    path: string,
-    { config, schema, ...options }: Options,
-    handler: RouteHandlerMethod,
-  ) =>
-    app.route({
-      ...options,
-      method: 'GET',
-      url: path.replace('/api/v1', '/api/projects/:projectId'),
-      config: configOf(config),
-      schema: schemaOf(schema),
-      handler,
-    });
+  const add =
+    (method: HTTPMethods) =>
+    (path: string, { config, schema, ...options }: Options, handler: RouteHandlerMethod) =>
+      app.route({
+        ...options,
+        method,
+        url: path.replace('/api/v1', '/api/projects/:projectId'),
+        config: configOf(config),
+        schema: schemaOf(schema),
+        handler,
+      });
   // The features that are passed this object call no other method.
-  return { get } as unknown as App;
+  return {
+    get: add('GET'),
+    post: add('POST'),
+    patch: add('PATCH'),
+    delete: add('DELETE'),
+  } as unknown as App;
 }
 
 function configOf({

@@ -1,18 +1,17 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
-import type { EndCause } from '../../core/runs/end-cause.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
+import { authorOf } from '../operators/audit/record-change.ts';
 import type { WorkflowClient } from './workflow-client.ts';
 
 interface EndRequest {
-  cause: EndCause;
+  cause: 'stopped_by_api' | 'interrupted_by_api';
   graceSeconds: number;
 }
 
-interface RequestEndDeps {
+interface EndDeps extends Pick<ApiDeps, 'runs'> {
   workflows: WorkflowClient;
-  log: FastifyBaseLogger;
 }
 
 /**
@@ -21,14 +20,14 @@ interface RequestEndDeps {
  * repeat.
  */
 export async function requestEnd(
-  { runs, workflows, log }: Pick<ApiDeps, 'runs'> & RequestEndDeps,
-  found: Run,
+  { runs, workflows }: EndDeps,
+  { request, run: found }: { request: FastifyRequest; run: Run },
   { cause, graceSeconds }: EndRequest,
 ): Promise<Run> {
   if (found.endedAt !== null) return found;
   const { runId } = found;
-  await runs.recordCause({ runId, cause, detail: null });
-  log.info({ runId, cause, graceSeconds }, 'run_stop_requested');
+  await runs.requestEnd({ runId, cause, author: authorOf(request) });
+  request.log.info({ runId, cause, graceSeconds }, 'run_stop_requested');
   failpoint('stop_request.recorded');
   await workflows.stop(found, graceSeconds * 1_000);
   failpoint('stop_request.signalled');

@@ -27,6 +27,12 @@ export const auditActions = [
   'host_drained',
   'host_undrained',
   'run_started',
+  'run_stopped',
+  'run_interrupted',
+  'run_deleted',
+  'labels_changed',
+  'interrupt_requested',
+  'session_ended',
   'webhook_redelivered',
 ] as const;
 

@@ -45,7 +45,10 @@ const auditEntry = z
     requestId: z.string().nullable(),
     action: z.enum(auditActions),
     projectId: z.string().nullable(),
-    objectId: z.string().meta({ description: 'The project, flow, key, token, endpoint or event.' }),
+    objectId: z.string().meta({
+      description:
+        'The project, flow, key, token, endpoint, event or run. For a session, its `runId`.',
+    }),
     fieldsBefore: names.meta({ description: 'The changed fields that had a value before.' }),
     fieldsAfter: names.meta({ description: 'The changed fields that have a value after.' }),
   })

@@ -22,3 +22,7 @@ export function actorOf(request: FastifyRequest): AuditActor {
     requestId: request.id,
   };
 }
+
+/** The operator of a request that keys make too; undefined for a key. */
+export const authorOf = (request: FastifyRequest): AuditActor | undefined =>
+  request.operator === null ? undefined : actorOf(request);

@@ -5,6 +5,7 @@ import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { labelChange } from '../../schemas/labels.ts';
 import { loadRun } from '../load-run.ts';
@@ -25,7 +26,8 @@ const config = forKeys('run', 'chat');
 export function changeLabels(app: App, deps: ApiDeps): void {
   app.patch('/api/v1/runs/:runId/labels', { config, schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, accessOf(request));
-    const changed = await deps.runs.changeLabels(runId, request.body.labels);
+    const { labels } = request.body;
+    const changed = await deps.runs.changeLabels(runId, labels, authorOf(request));
     switch (changed.outcome) {
       case 'changed':
         request.log.info({ runId: changed.run.runId }, 'labels_changed');

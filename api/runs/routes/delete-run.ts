@@ -4,6 +4,7 @@ import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery, runParams } from '../run-schema.ts';
@@ -24,7 +25,7 @@ const schema = {
 export function deleteRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.delete('/api/v1/runs/:runId', { config: forKeys('run'), schema }, async (request) => {
     const { runId } = await loadRun(deps, request.params.runId, accessOf(request));
-    const run = await deps.runs.markDeleted(runId);
+    const run = await deps.runs.markDeleted(runId, authorOf(request));
     if (run === null) throw notFound('Run');
     request.log.info({ runId }, 'run_deleted');
     failpoint('delete.marked');

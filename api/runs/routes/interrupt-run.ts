@@ -1,9 +1,12 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
+import type { Run } from '../../../core/runs/run.ts';
 import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
+import { recordChange } from '../../operators/audit/record-change.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { requestEnd } from '../request-end.ts';
@@ -34,13 +37,33 @@ export function interruptRun(app: App, deps: ApiDeps, workflows: WorkflowClient)
     if (found.sessionId !== null) {
       const messageId = await deps.messages.currentMessage(found.runId);
       request.log.info({ runId: found.runId, messageId }, 'turn_interrupt_requested');
-      if (messageId !== null) await workflows.interrupt(found, messageId);
+      if (messageId !== null) {
+        await recordInterrupt(deps, request, found);
+        await workflows.interrupt(found, messageId);
+      }
       return { data: runView(found, apiUrlOf(request, deps)) };
     }
-    const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
-      cause: 'interrupted_by_api',
-      graceSeconds: limits.run.stopGraceDefaultSeconds,
-    });
+    const run = await requestEnd(
+      { runs: deps.runs, workflows },
+      { request, run: found },
+      {
+        cause: 'interrupted_by_api',
+        graceSeconds: limits.run.stopGraceDefaultSeconds,
+      },
+    );
     return { data: runView(run, apiUrlOf(request, deps)) };
   });
+}
+
+/** Before the signal, which stores nothing. So an interrupt by an operator is always recorded. */
+async function recordInterrupt(
+  deps: Pick<ApiDeps, 'audit'>,
+  request: FastifyRequest,
+  { projectId, runId }: Run,
+): Promise<void> {
+  if (request.operator === null) return;
+  const object = { projectId, objectId: runId, fieldsBefore: [], fieldsAfter: [] };
+  await recordChange(deps, request, (on) =>
+    on.record({ action: 'interrupt_requested', ...object }),
+  );
 }

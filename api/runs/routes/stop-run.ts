@@ -32,10 +32,14 @@ const schema = {
 export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   app.post('/api/v1/runs/:runId/stop', { config: forKeys('run'), schema }, async (request) => {
     const found = await loadRun(deps, request.params.runId, accessOf(request));
-    const run = await requestEnd({ runs: deps.runs, workflows, log: request.log }, found, {
-      cause: 'stopped_by_api',
-      graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
-    });
+    const run = await requestEnd(
+      { runs: deps.runs, workflows },
+      { request, run: found },
+      {
+        cause: 'stopped_by_api',
+        graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
+      },
+    );
     return { data: runView(run, apiUrlOf(request, deps)) };
   });
 }

@@ -24,10 +24,14 @@ export function endSession(app: App, deps: ApiDeps, workflows: WorkflowClient): 
     { config: forKeys('chat'), schema },
     async (request) => {
       const { run } = await loadSession(deps, request, request.params.sessionId);
-      await requestEnd({ runs: deps.runs, workflows, log: request.log }, run, {
-        cause: 'stopped_by_api',
-        graceSeconds: limits.run.stopGraceDefaultSeconds,
-      });
+      await requestEnd(
+        { runs: deps.runs, workflows },
+        { request, run },
+        {
+          cause: 'stopped_by_api',
+          graceSeconds: limits.run.stopGraceDefaultSeconds,
+        },
+      );
       const { sessionId } = request.params;
       return { data: { sessionId, runId: run.runId, ended: true as const } };
     },

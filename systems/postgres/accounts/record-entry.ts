@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditEntry } from '../../../core/audit/audit-entry.ts';
-import type { Db } from '../client/pool.ts';
+import type { AuditActor, AuditEntry } from '../../../core/audit/audit-entry.ts';
+import type { Db, Pool } from '../client/pool.ts';
+import { inBriefTransaction } from '../client/transaction.ts';
 
 export type NewAuditEntry = Omit<AuditEntry, 'entryId' | 'at'>;
 
@@ -26,4 +27,23 @@ export async function recordEntry(db: Db, entry: NewAuditEntry): Promise<void> {
       entry.fieldsAfter,
     ],
   );
+}
+
+/** The operator who makes a change; undefined: an API key makes it, and nothing is recorded. */
+export type ChangeAuthor = AuditActor | undefined;
+
+/** One transaction for the change of an operator and its entry. */
+export const changeBy = <T>(
+  pool: Pool,
+  author: ChangeAuthor,
+  work: (db: Db) => Promise<T>,
+): Promise<T> => (author === undefined ? work(pool) : inBriefTransaction(pool, work));
+
+/** Call it in the transaction of the change. */
+export async function recordFor(
+  db: Db,
+  author: ChangeAuthor,
+  entry: Omit<NewAuditEntry, keyof AuditActor>,
+): Promise<void> {
+  if (author !== undefined) await recordEntry(db, { ...author, ...entry });
 }

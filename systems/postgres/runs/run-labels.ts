@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
+import { changedFields } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import { changedLabels, type LabelChange } from '../../../core/runs/labels.ts';
 import type { Labels, Run } from '../../../core/runs/run.ts';
+import { type ChangeAuthor, recordFor } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { findRun } from './find-run.ts';
@@ -12,11 +15,16 @@ type LabelsChanged =
   /** The run was deleted. */
   | { outcome: 'gone' };
 
+interface RunLabelChange {
+  runId: string;
+  change: LabelChange;
+  author: ChangeAuthor;
+}
+
 /** Locks the row first, so that concurrent changes are applied one after the other. */
 export function changeLabels(
   pool: Pool,
-  runId: string,
-  change: LabelChange,
+  { runId, change, author }: RunLabelChange,
 ): Promise<LabelsChanged> {
   return inTransaction(pool, async (db) => {
     const before = await lockLabels(db, runId);
@@ -28,8 +36,22 @@ export function changeLabels(
       where id = $1`;
     await db.query(text, [runId, JSON.stringify(labels)]);
     const run = await findRun(db, runId);
-    return run === null ? { outcome: 'gone' } : { outcome: 'changed', run };
+    if (run === null) return { outcome: 'gone' };
+    await recordLabels(db, author, { run, before });
+    return { outcome: 'changed', run };
   });
+}
+
+/** A change that leaves the labels as they are has no entry. */
+async function recordLabels(
+  db: Db,
+  author: ChangeAuthor,
+  { run: { projectId, runId, labels }, before }: { run: Run; before: Labels },
+): Promise<void> {
+  if (isDeepStrictEqual(before, labels)) return;
+  const fields = changedFields({ labels: before }, { labels });
+  const object = { projectId, objectId: runId };
+  await recordFor(db, author, { action: 'labels_changed', ...object, ...fields });
 }
 
 async function lockLabels(db: Db, runId: string): Promise<Labels | null> {

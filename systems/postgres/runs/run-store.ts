@@ -2,12 +2,14 @@ import type { EndCause } from '../../../core/runs/end-cause.ts';
 import type { LabelChange } from '../../../core/runs/labels.ts';
 import type { AgentStatus, Run } from '../../../core/runs/run.ts';
 import { stripUnstorable } from '../../../core/sanitize-text.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import { readSandboxPlan } from '../admission/sandbox-plan.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import type { SnapshotRef } from '../log/lease.ts';
 import { type EndRunRequest, endRun } from './end-run.ts';
 import { findRun } from './find-run.ts';
+import { type EndRequest, markDeleted, requestEnd } from './request-end.ts';
 import { changeLabels } from './run-labels.ts';
 import { listRuns, type RunListQuery } from './run-list.ts';
 import { type RunRow, selectRuns, toRun } from './run-row.ts';
@@ -39,7 +41,8 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     findRequestId: (runId: string) => findRequestId(pool, runId),
     /** Without deleted runs. */
     list: (projectId: string, query: RunListQuery) => listRuns(pool, projectId, query),
-    changeLabels: (runId: string, change: LabelChange) => changeLabels(pool, runId, change),
+    changeLabels: (runId: string, change: LabelChange, author?: ChangeAuthor) =>
+      changeLabels(pool, { runId, change, author }),
     /**
      * The cause that was recorded first, which may be this one; null if there is no such run or
      * generation.
@@ -47,8 +50,10 @@ export function createRunStore(pool: Pool, sealer: Sealer, observer: RunObserver
     recordCause: (request: CauseRequest) => recordCause(pool, request),
     /** Records `timed_out` if the run is this long past its time limit, by Postgres's clock. */
     recordOverdue: (runId: string, overdueMs: number) => recordOverdue(pool, runId, overdueMs),
+    /** Records the cause of the end that a caller requests, unless there is one. */
+    requestEnd: (request: EndRequest) => requestEnd(pool, request),
     /** Null if the run was deleted before or does not exist. */
-    markDeleted: (runId: string) => markDeleted(pool, runId),
+    markDeleted: (runId: string, author?: ChangeAuthor) => markDeleted(pool, runId, author),
     /** Safe to repeat. */
     markWorkflowStarted: (runId: string) => markWorkflowStarted(pool, runId),
     /** The same for many runs. Returns those whose rows are locked, to mark again. */
@@ -125,19 +130,6 @@ async function recordOverdue(db: Db, runId: string, overdueMs: number): Promise<
          + timeout_seconds * interval '1 s' + $2 * interval '1 ms'`,
     [runId, overdueMs],
   );
-}
-
-/** Does not end the run, but records the cause if it is active. */
-async function markDeleted(db: Db, runId: string): Promise<Run | null> {
-  const { rowCount } = await db.query(
-    `update runs
-     set deleted_at = db_clock(),
-         end_cause = coalesce(end_cause, 'deleted_by_api'),
-         end_cause_at = coalesce(end_cause_at, db_clock())
-     where id = $1 and deleted_at is null`,
-    [runId],
-  );
-  return rowCount === 1 ? findRun(db, runId) : null;
 }
 
 async function markWorkflowStarted(db: Db, runId: string): Promise<void> {

@@ -14,7 +14,7 @@ export function callRoute(
   { ids, headers: sent = {} }: RouteCall,
 ): Promise<Answer> {
   const isRead = method === 'GET' || method === 'HEAD';
-  const body = bodies[`${method} ${url}`] ?? {};
+  const body = bodies[`${method} ${url.replace('/api/projects/:projectId/', '/api/v1/')}`] ?? {};
   const headers = url.includes('.tar') ? { 'content-type': 'application/x-tar', ...sent } : sent;
   return call(addressOf(url, ids), { method, headers, ...(isRead ? {} : { body }) });
 }
