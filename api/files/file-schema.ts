@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { limits } from '../../core/limits.ts';
 import { pageQuery } from '../schemas/page-query.ts';
+import { text } from '../schemas/text.ts';
 
 export const fileEntry = z
   .object({
@@ -13,15 +15,21 @@ export const fileEntry = z
   })
   .meta({ id: 'FileEntry' });
 
-const prefix = z
-  .string()
-  .max(512)
-  .refine((text) => !text.includes('\0'), { error: 'must not contain NUL' })
+/** The list starts after this path. */
+const cursor = text()
+  .min(1)
+  .max(limits.file.pathMaxBytes)
+  .optional()
+  .meta({ description: 'From the `Link` header of the previous page.' });
+
+const prefix = text()
+  .max(limits.file.pathMaxBytes)
   .optional()
   .meta({ description: 'Only files whose path starts with this.' });
 
 export const filesQuery = z.strictObject({
   ...pageQuery,
+  cursor,
   scope: z.enum(['flow', 'run']).optional(),
   prefix,
 });
@@ -41,6 +49,7 @@ export const fileChange = z
 
 export const changesQuery = z.strictObject({
   ...pageQuery,
+  cursor,
   prefix,
   format: z
     .enum(['json', 'patch'])

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkInputPath } from '../../core/files/file-path.ts';
+import { checkInputPath, inputPathPattern } from '../../core/files/file-path.ts';
 import { limits } from '../../core/limits.ts';
 
 const path = z
@@ -8,7 +8,16 @@ const path = z
     const check = checkInputPath(value);
     if (!check.ok) context.addIssue({ code: 'custom', message: check.reason });
   })
-  .meta({ description: `Relative path with slashes, at most ${limits.file.pathMaxBytes} bytes.` });
+  .meta({
+    description: `Relative path with slashes, at most ${limits.file.pathMaxBytes} bytes.`,
+    minLength: 1,
+    maxLength: limits.file.pathMaxBytes,
+    pattern: inputPathPattern,
+  });
+
+/** With padding, and without bits that decoding would lose. */
+const base64 =
+  /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
 
 const inputFile = z
   .strictObject({
@@ -17,13 +26,19 @@ const inputFile = z
     encoding: z.enum(['utf8', 'base64']),
     mode: z.enum(['0644', '0755']).optional(),
   })
-  .meta({ id: 'InputFile' });
+  .meta({
+    id: 'InputFile',
+    not: {
+      properties: { encoding: { const: 'base64' }, content: { not: { pattern: base64.source } } },
+    },
+  });
 
 /** Files that a request adds to a working directory. Sizes are checked after decoding. */
 export const inputFiles = z
   .array(inputFile)
   .max(limits.file.perRequestMax)
   .meta({
+    uniqueItems: true,
     description:
       `At most ${limits.file.perRequestMax} files, ${limits.file.maxBytes} bytes each and ` +
       `${limits.file.perRequestMaxBytes} in total. A path matched by \`.flowignore\` is stored for this run only; ` +

@@ -41,6 +41,8 @@ const resources: Record<string, string> = {
   keyId: 'Key',
   tokenId: 'Token',
   messageId: 'Message',
+  endpointId: 'Endpoint',
+  eventId: 'Event',
 };
 
 export const isUuid = (value: string): boolean =>

@@ -36,9 +36,3 @@ export function linkNext(
   }
   reply.header('link', `<${url}?${search.toString()}>; rel="next"`);
 }
-
-export const encodeCursor = (position: string) => Buffer.from(position).toString('base64url');
-
-export function decodeCursor(cursor: string | undefined): string | undefined {
-  return cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString();
-}

@@ -64,8 +64,10 @@ function errorResponse(status: number): unknown {
 
 /** Descriptions of codes whose name does not explain them. */
 const causes: Record<number, string> = {
-  408: 'The request stalled, or its body arrived too slowly. Nothing was started.',
+  408: 'The request stalled, or its headers or body arrived too slowly. Nothing was started.',
   413: 'The body is larger than this operation accepts. Only operations with files accept large bodies.',
+  414: 'A part of the path is too long.',
+  431: 'The headers are too large.',
   503: 'A dependency is unavailable, its disk is almost full, or the process has no memory for another large body or answer.',
 };
 

@@ -28,11 +28,14 @@ const withFilePath = (text: string) => text.replace('{*}', '{filePath}');
 function postprocessPath(path: string, item: Node): Node {
   return mapMembers(item, (method, operation) => [
     method,
-    postprocessOperation(path, operation as Node),
+    postprocessOperation({ path, method }, operation as Node),
   ]);
 }
 
-function postprocessOperation(path: string, operation: Node): Node {
+function postprocessOperation(
+  { path, method }: { path: string; method: string },
+  operation: Node,
+): Node {
   const { parameters, requestBody } = operation;
   const named = Array.isArray(parameters) ? parameters.map(postprocessParameter) : [];
   const names = named.map(({ name }) => String(name));
@@ -41,7 +44,7 @@ function postprocessOperation(path: string, operation: Node): Node {
     ...operation,
     ...(named.length === 0 ? {} : { parameters: named }),
     ...(isNode(requestBody) ? { requestBody: postprocessBody(requestBody) } : {}),
-    responses: postprocessResponses(withBodyErrors(operation), {
+    responses: postprocessResponses(withCommonErrors(method, operation), {
       parameters: names,
       operationId: operation.operationId,
     }),
@@ -63,10 +66,14 @@ function postprocessBody(body: Node): Node {
   return { ...body, required: !isJson || (Array.isArray(required) && required.length > 0) };
 }
 
-/** Every request body may be too slow, too large or of the wrong type. */
-function withBodyErrors({ requestBody, responses }: Node): Node {
+/**
+ * Every request may be malformed or too slow, and have too long a path or too large headers. A body
+ * may also be too large or of the wrong type, even if the operation does not need one.
+ */
+function withCommonErrors(method: string, { responses }: Node): Node {
   return {
-    ...(requestBody === undefined ? {} : { 408: {}, 413: {}, 415: {} }),
+    ...{ 400: {}, 408: {}, 414: {}, 431: {}, 500: {}, 503: {} },
+    ...(method === 'get' ? {} : { 413: {}, 415: {} }),
     ...(responses as Node),
   };
 }

@@ -5,18 +5,20 @@ import { lacksPrompt, type Schedule, scheduleError } from '../../core/flows/sche
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
+import { envNamePattern } from '../../core/runs/env-names.ts';
 import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
 import { parseBody } from '../http/validation.ts';
 import { checkMcpServers } from '../runs/validate-mcp-servers.ts';
 import { disallowedTools } from '../schemas/disallowed-tools.ts';
 import { env } from '../schemas/env.ts';
-import { mcpServers } from '../schemas/mcp-servers.ts';
+import { describedServer, mcpServers, serverName } from '../schemas/mcp-servers.ts';
 import { boundFields, model } from '../schemas/run-bounds.ts';
 import { matching, maxBytes, name, nonBlankText, textUpTo } from '../schemas/text.ts';
 
 /** Entries replace those of the same name. Null removes an entry; null for the map removes all. */
-const mapChanges = z.record(z.string(), z.unknown()).nullable().optional();
+const mapChanges = (entries: Record<string, unknown>) =>
+  z.record(z.string(), z.unknown()).meta(entries).nullable().optional();
 
 const shape = {
   description: textUpTo(limits.text.descriptionMaxChars).nullable().optional(),
@@ -52,12 +54,24 @@ const shape = {
     .partial()
     .optional(),
   schedule: z
-    .strictObject({ cron: z.string(), timezone: z.string().default('UTC') })
+    .strictObject({
+      cron: z.string().meta({
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9/,*-]+(?: [A-Za-z0-9/,*-]+){4}$',
+      }),
+      timezone: z.string().default('UTC').meta({ pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$' }),
+    })
     .check(checkSchedule)
     .nullable()
     .optional(),
-  env: mapChanges,
-  mcpServers: mapChanges,
+  env: mapChanges({
+    propertyNames: { pattern: envNamePattern },
+    additionalProperties: { type: ['string', 'null'], pattern: '^[^\\u0000]*$' },
+  }).meta({ description: 'Merged by name. Null removes a variable.' }),
+  mcpServers: mapChanges({
+    propertyNames: { pattern: serverName.source },
+    additionalProperties: { anyOf: [describedServer, { type: 'null' }] },
+  }).meta({ description: 'Merged by name. Null removes a server.' }),
 };
 
 function checkSchedule({ value, issues }: z.core.ParsePayload<Schedule>): void {
@@ -97,7 +111,7 @@ export function flowFieldsFrom(
   return fields;
 }
 
-type Changes = z.infer<typeof mapChanges>;
+type Changes = z.infer<ReturnType<typeof mapChanges>>;
 
 /** Validated as a whole, because limits apply to the whole and a server may refer to a variable. */
 function patchSecrets(

@@ -25,25 +25,32 @@ export const callbackUrl = text().max(limits.run.callbackUrlMaxChars).optional()
  * The body of a trigger. Each field has its own schema, and the object is strict: an unknown field
  * is rejected, never ignored.
  */
-export const triggerBody = z.strictObject({
-  prompt: nonBlankText()
-    .check(maxBytes(limits.text.promptMaxBytes))
-    .optional()
-    .meta({
-      description: `The initial message, at most ${limits.text.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
+export const triggerBody = z
+  .strictObject({
+    prompt: nonBlankText()
+      .check(maxBytes(limits.text.promptMaxBytes))
+      .optional()
+      .meta({
+        description: `The initial message, at most ${limits.text.promptMaxBytes} bytes of UTF-8. Default: the flow's prompt.`,
+      }),
+    idempotencyKey: idempotencyKey.optional(),
+    callbackUrl: callbackUrl.meta({
+      format: 'uri',
+      description: 'HTTPS URL that receives the signed webhook.',
     }),
-  idempotencyKey: idempotencyKey.optional(),
-  callbackUrl: callbackUrl.meta({
-    format: 'uri',
-    description: 'HTTPS URL that receives the signed webhook.',
-  }),
-  name: name().optional(),
-  labels: labels.optional(),
-  files: inputFiles.optional(),
-  partialMessages: partialMessages.optional(),
-  ...configFields,
-  ...boundFields,
-});
+    name: name().optional(),
+    labels: labels.optional(),
+    files: inputFiles.optional(),
+    partialMessages: partialMessages.optional(),
+    ...configFields,
+    ...boundFields,
+  })
+  .meta({
+    not: {
+      properties: { mcpServers: {}, idempotencyKey: {} },
+      required: ['mcpServers', 'idempotencyKey'],
+    },
+  });
 
 export const triggerQuery = z.strictObject({
   wait: queryNumber({ min: 0, max: limits.run.waitMaxSeconds }).optional().meta({

@@ -1,5 +1,5 @@
 import { limits } from '../../core/limits.ts';
-import { envNameError } from '../../core/runs/env-names.ts';
+import { envNameError, envNamePattern } from '../../core/runs/env-names.ts';
 import { recordOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
@@ -21,8 +21,8 @@ export const env = recordOf({
       `At most ${valueMaxBytes} bytes of UTF-8 per value, and ${limits.env.maxBytes} for all names and values. ` +
       "The sandbox's own variables (proxies, `TMPDIR`) are not overridden.",
     maxProperties: namesMax,
-    propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: nameMaxChars },
-    additionalProperties: { type: 'string' },
+    propertyNames: { pattern: envNamePattern, maxLength: nameMaxChars },
+    additionalProperties: { type: 'string', maxLength: valueMaxBytes, pattern: '^[^\\u0000]*$' },
   });
 
 function nameFault(name: string): string | null {

@@ -3,12 +3,17 @@ import { limits } from '../../core/limits.ts';
 import { recordOf } from './record-of.ts';
 import { maxBytes, text } from './text.ts';
 
-const serverName = /^(?!.*__)[A-Za-z0-9_-]{1,64}$/;
+/** The name of a server. */
+export const serverName = /^(?!.*__)[A-Za-z0-9_-]{1,64}$/;
 const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,256}$/;
+
+/** The scheme may be in a variable. */
+const urlForm = /^\s*(?:[hH][tT][tT][pP][sS]?:|[\s\S]*\$\{)/;
+const headerText = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const headerValue = text()
   .check(maxBytes(limits.mcp.headerMaxBytes))
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, { error: 'must be a valid header value on one line' });
+  .regex(headerText, { error: 'must be a valid header value on one line' });
 
 const headers = recordOf({
   max: limits.mcp.headersMax,
@@ -23,6 +28,37 @@ const mcpServer = z.strictObject({
   url: text().min(1),
   headers: headers.optional(),
 });
+
+const describedHeaders = {
+  type: 'object',
+  maxProperties: limits.mcp.headersMax,
+  propertyNames: { pattern: headerName.source },
+  additionalProperties: {
+    type: 'string',
+    maxLength: limits.mcp.headerMaxBytes,
+    pattern: headerText.source,
+  },
+};
+
+/** A server in the OpenAPI document. */
+export const describedServer: Record<string, unknown> = {
+  type: 'object',
+  properties: {
+    type: { type: 'string', enum: ['http', 'sse'] },
+    url: { type: 'string', pattern: urlForm.source },
+    headers: describedHeaders,
+  },
+  required: ['type', 'url'],
+  additionalProperties: false,
+};
+
+/** New headers of a known server. */
+export const describedRotation: Record<string, unknown> = {
+  type: 'object',
+  properties: { headers: describedHeaders },
+  required: ['headers'],
+  additionalProperties: false,
+};
 
 const { serversMax, serversMaxBytes } = limits.mcp;
 
@@ -41,23 +77,10 @@ export const mcpServers = recordOf({
   .meta({
     description:
       'MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which ' +
-      'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A ' +
-      'server name has no two consecutive underscores. Write-only. ' +
+      'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and ' +
+      'must be there. A URL has no credentials. Write-only. Not together with an idempotency key. ' +
       `At most ${serversMaxBytes} bytes of JSON.`,
     maxProperties: serversMax,
-    propertyNames: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
-    additionalProperties: {
-      type: 'object',
-      properties: {
-        type: { type: 'string', enum: ['http', 'sse'] },
-        url: { type: 'string' },
-        headers: {
-          type: 'object',
-          maxProperties: limits.mcp.headersMax,
-          additionalProperties: { type: 'string' },
-        },
-      },
-      required: ['type', 'url'],
-      additionalProperties: false,
-    },
+    propertyNames: { pattern: serverName.source },
+    additionalProperties: describedServer,
   });

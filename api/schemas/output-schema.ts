@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonText } from '../../core/json.ts';
 import { limits } from '../../core/limits.ts';
-import { jsonSchemaError } from './validate-json-schema.ts';
+import { jsonSchemaError, keywordPattern } from './validate-json-schema.ts';
 
 /**
  * A JSON Schema, validated with the agent's rules: an unusable one would end the run before its
@@ -19,6 +19,9 @@ export const outputSchema = z
   .meta({
     description: `JSON Schema of an object, at most ${limits.run.outputSchemaMaxBytes} bytes. The agent's answer is returned as \`structuredOutput\`.`,
     type: 'object',
+    properties: { type: { const: 'object' } },
+    required: ['type'],
+    propertyNames: { type: 'string', pattern: keywordPattern },
   });
 
 function schemaError(schema: Record<string, unknown>, json: string): string | null {

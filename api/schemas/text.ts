@@ -4,16 +4,19 @@ import { limits } from '../../core/limits.ts';
 
 /** Text that Postgres can store and that is returned unchanged. */
 export const text = () =>
-  z.string().refine((value) => !value.includes('\0') && !/\p{Surrogate}/u.test(value), {
-    error: 'must not contain NUL or an unpaired surrogate',
-  });
+  z
+    .string()
+    .refine((value) => !value.includes('\0') && !/\p{Surrogate}/u.test(value), {
+      error: 'must not contain NUL or an unpaired surrogate',
+    })
+    .meta({ pattern: '^[^\\u0000]*$' });
 
 /** Text for an agent. White space alone would start the agent for nothing. */
 export const nonBlankText = () =>
   text()
     .min(1)
     .refine((value) => value === '' || /\S/.test(value), { error: 'must not be only white space' })
-    .meta({ pattern: '\\S' });
+    .meta({ pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 
 /** Accepts any UUID version; an unknown ID yields 404, not 400. */
 export const uuidLike = () => z.guid();
@@ -54,6 +57,9 @@ export const isoTimestamp = () =>
   z.iso
     .datetime({ offset: true, error: 'must be a time like 2026-01-31T09:00:00.000Z' })
     .transform((value) => new Date(Math.min(Math.max(Date.parse(value), earliest), latest)));
+
+/** The largest `seq` that a request may name. */
+export const seqMax = 999_999_999_999_999;
 
 /** A whole number in a query string. */
 export function queryNumber({ min, max }: { min: number; max: number }) {

@@ -18,9 +18,12 @@ export function jsonSchemaError(schema: Schema): string | null {
   }
 }
 
-const isSchema = new Ajv({ logger: false, strict: false, formats: formats() }).compile(
-  schemaOfSchemas(),
-);
+const supported = schemaOfSchemas();
+
+/** The keywords that a schema may have, as a regular expression. */
+export const keywordPattern = `^(?:${keywordsOf(supported).join('|').replaceAll('$', '\\$')})$`;
+
+const isSchema = new Ajv({ logger: false, strict: false, formats: formats() }).compile(supported);
 
 /** Draft 7 with the agent's extensions. The agent rejects any other keyword. */
 function schemaOfSchemas(): Schema {
@@ -44,6 +47,10 @@ function schemaOfSchemas(): Schema {
     properties: { ...draft['properties'], ...extensions },
     additionalProperties: false,
   };
+}
+
+function keywordsOf({ properties }: Schema): string[] {
+  return Object.keys(properties as Schema); // of a meta-schema
 }
 
 function formats() {

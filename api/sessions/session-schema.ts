@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
+import { envNamePattern } from '../../core/runs/env-names.ts';
 import { inputFiles } from '../files/input-file-schema.ts';
+import { runCursor } from '../runs/run-cursor.ts';
 import { costUsd, flowParams, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
 import { callbackUrl, idempotencyKey, partialMessages } from '../runs/trigger-schema.ts';
 import { labelFilter, labels } from '../schemas/labels.ts';
+import { describedRotation, describedServer, serverName } from '../schemas/mcp-servers.ts';
 import { pageQuery } from '../schemas/page-query.ts';
 import { configFields } from '../schemas/run-config-fields.ts';
 import { maxBytes, name, nonBlankText, text } from '../schemas/text.ts';
@@ -52,6 +55,7 @@ export const sessionParams = flowParams.extend({ sessionId: z.string() });
 /** All filters must match. */
 export const sessionsQuery = z.strictObject({
   ...pageQuery,
+  cursor: runCursor,
   status: runRecord.shape.status.optional(),
   ended: z
     .enum(['true', 'false'])
@@ -120,11 +124,16 @@ const { mcpMode, appendSystemPrompt, disallowedTools } = configFields;
 export const configPatch = z.strictObject({
   env: z
     .record(z.string(), text().nullable())
+    .meta({ propertyNames: { pattern: envNamePattern } })
     .nullable()
     .optional()
     .meta({ description: 'Merged by name. Null removes a variable.' }),
   mcpServers: z
     .record(z.string(), z.record(z.string(), z.unknown()).nullable())
+    .meta({
+      propertyNames: { pattern: serverName.source },
+      additionalProperties: { anyOf: [describedServer, describedRotation, { type: 'null' }] },
+    })
     .nullable()
     .optional()
     .meta({

@@ -9,7 +9,7 @@ import { invalid, notFound } from '../errors.ts';
 import { checkFlowScope } from '../runs/load-run.ts';
 import { runParams } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
-import { queryNumber } from '../schemas/text.ts';
+import { queryNumber, seqMax } from '../schemas/text.ts';
 import { otherStreamEvent, streamEvent } from './events/stream-event.ts';
 import type { StreamCaller, Streams } from './streams.ts';
 
@@ -24,7 +24,7 @@ const eventStream = z.string().meta({
   contentSchema: { anyOf: [streamEvent, otherStreamEvent].map(refTo) },
 });
 
-const eventId = queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const eventId = queryNumber({ min: 0, max: seqMax });
 
 const schema = {
   operationId: 'streamRun',
@@ -37,7 +37,10 @@ const schema = {
     }),
   }),
   headers: z.looseObject({
-    'last-event-id': z.string().optional().meta({ description: 'Resume after this event ID.' }),
+    'last-event-id': z
+      .string()
+      .optional()
+      .meta({ pattern: '^\\d{0,15}$', description: 'Resume after this event ID.' }),
   }),
   response: { 200: eventStream, ...errors(400, 401, 403, 404, 429, 500, 503) },
 };

@@ -24,7 +24,13 @@ export interface ChangeConfigBody {
   /** Merged by name. Null removes a variable. */
   env?: Record<string, string | null> | null;
   /** Merged by name. For an existing server, `headers` may be sent alone. Null removes a server. */
-  mcpServers?: Record<string, Record<string, unknown> | null> | null;
+  mcpServers?: Record<string, {
+    type: "http" | "sse";
+    url: string;
+    headers?: Record<string, string>;
+  } | {
+    headers: Record<string, string>;
+  } | null> | null;
   mcpMode?: "merge" | "replace" | null;
   appendSystemPrompt?: string | null;
   disallowedTools?: string[] | null;
@@ -329,7 +335,7 @@ export interface OpenSessionBody {
   labels?: Record<string, string>;
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A server name has no two consecutive underscores. Write-only. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -382,7 +388,7 @@ export interface RetryRunBody {
   files?: InputFile[];
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A server name has no two consecutive underscores. Write-only. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -403,7 +409,10 @@ export interface RetryRunBody {
   /** Maximum cost of the model calls, as measured by the service. A model call that could exceed it is not made, and the run ends with `budget_exceeded`. Rejected if the price of the model is unknown. */
   maxBudgetUsd?: number;
   /** JSON Schema of an object, at most 65536 bytes. The agent's answer is returned as `structuredOutput`. */
-  outputSchema?: Record<string, unknown>;
+  outputSchema?: {
+    type: "object";
+    [field: string]: unknown;
+  };
   /** Default: the flow's model. */
   model?: string;
 }
@@ -669,7 +678,7 @@ export interface TriggerRunBody {
   files?: InputFile[];
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`. A server name has no two consecutive underscores. Write-only. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -690,7 +699,10 @@ export interface TriggerRunBody {
   /** Maximum cost of the model calls, as measured by the service. A model call that could exceed it is not made, and the run ends with `budget_exceeded`. Rejected if the price of the model is unknown. */
   maxBudgetUsd?: number;
   /** JSON Schema of an object, at most 65536 bytes. The agent's answer is returned as `structuredOutput`. */
-  outputSchema?: Record<string, unknown>;
+  outputSchema?: {
+    type: "object";
+    [field: string]: unknown;
+  };
   /** Default: the flow's model. */
   model?: string;
 }

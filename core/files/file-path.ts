@@ -19,6 +19,21 @@ export function checkFilePath(path: string): PathCheck {
   return path.split('/').map(checkSegment).find(isRejected) ?? { ok: true };
 }
 
+/** The limit of common file systems. */
+const segmentMaxBytes = 255;
+
+const named = (segments: string): string =>
+  `^(?!/)(?!(?:[^\\u0000]*[/])?(?:${segments}|[^/]{${segmentMaxBytes + 1}}[^/]*)(?:/|$))[^\\u0000\\\\]+$`;
+
+/**
+ * The rules of `checkFilePath` that a regular expression can state: it counts characters instead of
+ * bytes.
+ */
+export const filePathPattern = named('\\.{0,2}');
+
+/** The same for `checkInputPath`. */
+export const inputPathPattern = named('\\.{0,2}|\\.[Gg][Ii][Tt]');
+
 /** Checks the path of a request's input file. Clients may not write git's own files. */
 export function checkInputPath(path: string): PathCheck {
   const check = checkFilePath(path);
@@ -43,6 +58,3 @@ function rejected(reason: string): PathCheck {
 function isRejected(check: PathCheck): boolean {
   return !check.ok;
 }
-
-/** The limit of common file systems. */
-const segmentMaxBytes = 255;

@@ -10,6 +10,9 @@ const reserved: ReadonlySet<string> = new Set([
   'MAIN_BACKEND_URL',
 ]);
 
+/** The names that a client may set, as a regular expression. */
+export const envNamePattern = `^(?!${reservedPrefixes.join('|')}|(?:${[...reserved].join('|')})$)[A-Za-z_][A-Za-z0-9_]*$`;
+
 /** Why a client may not set this variable; null if it may. */
 export function envNameError(name: string): string | null {
   if (!namePattern.test(name))

@@ -4,8 +4,7 @@ import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { invalid } from '../../errors.ts';
-import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -40,9 +39,7 @@ const listSchema = {
 function addList(app: App, deps: ApiDeps): void {
   app.get(path, { config: forKeys('read'), schema: listSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
-    const { prefix, cursor } = request.query;
-    const after = decodeCursor(cursor);
-    if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');
+    const { prefix, cursor: after } = request.query;
     const limit = pageLimit(request.query);
     const query = { ...omitUndefined({ prefix, after }), limit: limit + 1 };
     const { tag, files: found } = await deps.flowFiles.list(flowId, query);
@@ -52,7 +49,7 @@ function addList(app: App, deps: ApiDeps): void {
     const files = found.slice(0, limit);
     const last = files.at(-1);
     if (found.length > limit && last !== undefined) {
-      const next = { limit, prefix, cursor: encodeCursor(last.path) };
+      const next = { limit, prefix, cursor: last.path };
       linkNext(reply, `${deps.publicUrl}${path.replace(':flowId', flowId)}`, next);
     }
     return { data: files.map(fileView) };

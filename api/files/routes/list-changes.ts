@@ -7,7 +7,7 @@ import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
@@ -43,15 +43,13 @@ const config = forKeysAndRunTokens('read');
 export function listChanges(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/changes', { config, schema }, async (request, reply) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
-    const { format, prefix, limit, cursor } = request.query;
+    const { format, prefix, limit, cursor: after } = request.query;
     if (format === 'patch') {
-      if (limit !== undefined || cursor !== undefined) {
+      if (limit !== undefined || after !== undefined) {
         throw invalid('query: a patch has all changes. Omit limit and cursor.');
       }
       return sendPatch(deps, { request, reply, run, prefix });
     }
-    const after = decodeCursor(cursor);
-    if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');
     if (after === undefined) await syncFiles(deps, run);
     const perPage = pageLimit(request.query);
     const query = { ...omitUndefined({ prefix, after }), limit: perPage + 1 };
@@ -60,7 +58,7 @@ export function listChanges(app: App, deps: ApiDeps): void {
     const changes = found.slice(0, perPage);
     const last = changes.at(-1);
     if (found.length > perPage && last !== undefined) {
-      const next = { limit: perPage, prefix, cursor: encodeCursor(last.path) };
+      const next = { limit: perPage, prefix, cursor: last.path };
       linkNext(reply, `${apiUrlOf(request, deps)}/runs/${run.runId}/changes`, next);
     }
     return { data: changes.map(changeView) };

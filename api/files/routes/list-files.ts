@@ -3,8 +3,7 @@ import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { invalid } from '../../errors.ts';
-import { decodeCursor, encodeCursor, linkNext, pageLimit } from '../../http/pagination.ts';
+import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { runParams } from '../../runs/run-schema.ts';
@@ -26,9 +25,7 @@ const config = forKeysAndRunTokens('read');
 export function listFiles(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/files', { config, schema }, async (request, reply) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
-    const { scope, prefix, cursor } = request.query;
-    const after = decodeCursor(cursor);
-    if (after?.includes('\0')) throw invalid('query.cursor: invalid cursor');
+    const { scope, prefix, cursor: after } = request.query;
     if (after === undefined) await syncFiles(deps, run);
     const limit = pageLimit(request.query);
     const listQuery = { ...omitUndefined({ scope, prefix, after }), limit: limit + 1 };
@@ -37,7 +34,7 @@ export function listFiles(app: App, deps: ApiDeps): void {
     const files = found.slice(0, limit);
     const last = files.at(-1);
     if (found.length > limit && last !== undefined) {
-      const next = { limit, scope, prefix, cursor: encodeCursor(last.path) };
+      const next = { limit, scope, prefix, cursor: last.path };
       linkNext(reply, `${apiUrlOf(request, deps)}/runs/${run.runId}/files`, next);
     }
     return { data: files.map(fileView) };

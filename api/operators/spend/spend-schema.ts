@@ -3,6 +3,7 @@ import { dayOf } from '../../../core/agent/usage.ts';
 import type { SpendQuery } from '../../../systems/postgres/runs/spend-store.ts';
 import { labelKey } from '../../schemas/labels.ts';
 import { pageQuery } from '../../schemas/page-query.ts';
+import { spendCursor } from './spend-view.ts';
 
 const groupings = ['day', 'flow', 'key', 'label', 'model'] as const;
 
@@ -15,6 +16,7 @@ const day = () =>
 export const spendQuery = z
   .strictObject({
     ...pageQuery,
+    cursor: spendCursor,
     by: z.enum(groupings).default('day'),
     label: z
       .string()

@@ -6,8 +6,6 @@ import type {
   SpendGroup,
   SpendQuery,
 } from '../../../systems/postgres/runs/spend-store.ts';
-import { invalid } from '../../errors.ts';
-import { decodeCursor, encodeCursor } from '../../http/pagination.ts';
 
 export function spendView({ cacheReadTokens, cacheWriteTokens, costNanos, ...spend }: Spend) {
   const isUnknown = spend.calls > 0 && spend.unpricedCalls === spend.calls;
@@ -25,34 +23,21 @@ export function groupView({ group, name, ...spend }: SpendGroup, by: SpendQuery[
   return { group: shown, name, ...spendView(spend) };
 }
 
+/** The group of the calls without a key, or without the label, has no name. */
 export const encodeSpendCursor = ({ rank, group }: SpendCursor): string =>
-  encodeCursor(JSON.stringify([rank, group]));
+  group === null ? `${rank}` : `${rank}_${group}`;
 
-export function decodeSpendCursor(cursor: string | undefined): SpendCursor | null {
-  const decoded = decodeCursor(cursor);
-  if (decoded === undefined) return null;
-  const parsed = spendCursor.safeParse(decoded);
-  if (!parsed.success) throw invalid('query.cursor: invalid cursor');
-  const [rank, group] = parsed.data;
-  return { rank, group };
-}
+const cursorForm = /^(-?\d{1,16})(?:_([^\u0000]*))?$/;
 
-const spendCursor = z
+export const spendCursor = z
   .string()
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue('must be JSON');
-      return z.NEVER;
-    }
-  })
-  .pipe(
-    z.tuple([
-      z.int(),
-      z
-        .string()
-        .regex(/^[^\0]*$/)
-        .nullable(),
-    ]),
-  );
+  .max(2_000)
+  .regex(cursorForm, { error: 'invalid cursor' })
+  .optional()
+  .meta({ description: 'From the `Link` header of the previous page.' });
+
+/** A cursor that `spendCursor` has accepted. */
+export function decodeSpendCursor(cursor: string | undefined): SpendCursor | null {
+  const [, rank, group = null] = cursorForm.exec(cursor ?? '') ?? [];
+  return rank === undefined ? null : { rank: Number(rank), group };
+}

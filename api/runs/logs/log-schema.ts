@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { jsonValue, queryNumber } from '../../schemas/text.ts';
+import { jsonValue, queryNumber, seqMax } from '../../schemas/text.ts';
 
-const seq = () => queryNumber({ min: 0, max: Number.MAX_SAFE_INTEGER });
+const seq = () => queryNumber({ min: 0, max: seqMax });
 
 export const logsQuery = z
   .strictObject({

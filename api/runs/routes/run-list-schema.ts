@@ -3,6 +3,7 @@ import { labelFilter } from '../../schemas/labels.ts';
 import { pageQuery } from '../../schemas/page-query.ts';
 import { isoTimestamp, uuidLike } from '../../schemas/text.ts';
 import { sessionId } from '../../sessions/session-id.ts';
+import { runCursor } from '../run-cursor.ts';
 import { runRecord } from '../run-schema.ts';
 
 const { status, agentStatus, triggerType } = runRecord.shape;
@@ -10,6 +11,7 @@ const { status, agentStatus, triggerType } = runRecord.shape;
 /** All filters must match. */
 export const runListQuery = z.strictObject({
   ...pageQuery,
+  cursor: runCursor,
   flowId: uuidLike().optional(),
   status: status.optional(),
   agentStatus: agentStatus.unwrap().optional(),
