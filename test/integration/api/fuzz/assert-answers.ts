@@ -1,25 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Checked } from './check-answer.ts';
-import type { FuzzRequest } from './requests.ts';
 
-interface Attack {
-  request: fc.Arbitrary<FuzzRequest>;
+/** What is shown of a request. */
+interface Sent {
+  operation: { method: string };
+  path: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+}
+
+interface Attack<R extends Sent> {
+  request: fc.Arbitrary<R>;
   /** `nth` of the requests sent together. */
-  send: (request: FuzzRequest, nth: number) => Promise<Checked>;
+  send: (request: R, nth: number) => Promise<Checked>;
   /** Throws if an answer is not permitted. */
-  check: (request: FuzzRequest, answer: Checked) => void;
+  check: (request: R, answer: Checked) => void;
   batches: number;
+  /** How many requests are sent together, which also tests their interference. */
+  batchSize?: number;
 }
 
 /** Requests that were retried because a dependency of the service did not answer. */
 export const sentAgain = { requests: 0 };
 
-/** How many requests are sent together, which also tests their interference. */
 export const atOnce = 20;
 
-export async function assertAnswers({ request, send, check, batches }: Attack): Promise<void> {
-  const batch = fc.array(request, { minLength: atOnce, maxLength: atOnce });
+/** The same requests each time, unless `npm run test:fuzz` chooses others. */
+export const seed = Number(process.env['FUZZ_SEED'] ?? 1);
+
+export async function assertAnswers<R extends Sent>(attack: Attack<R>): Promise<void> {
+  const { request, send, check, batches, batchSize = atOnce } = attack;
+  const batch = fc.array(request, { minLength: batchSize, maxLength: batchSize });
   await fc.assert(
     fc.asyncProperty(batch, async (requests) => {
       const sent = requests.map(async (each, nth) => {
@@ -27,7 +39,7 @@ export async function assertAnswers({ request, send, check, batches }: Attack): 
       });
       await Promise.all(sent);
     }),
-    { numRuns: batches, endOnFailure: true, reporter: showFailure },
+    { seed, numRuns: batches, endOnFailure: true, reporter: showFailure },
   );
 }
 
@@ -46,18 +58,19 @@ async function sendPatiently(send: () => Promise<Checked>): Promise<Checked> {
 }
 
 /** Shows the failed request of a batch and how to repeat it. */
-function judge(check: Attack['check'], request: FuzzRequest, answer: Checked): void {
+function judge<R extends Sent>(check: Attack<R>['check'], request: R, answer: Checked): void {
   try {
     check(request, answer);
   } catch (cause) {
     const { operation, path, headers, body = '' } = request;
-    const sent = `${operation.method} ${path} ${JSON.stringify(headers)} ${body.slice(0, 2_000)}`;
+    const sent = `${operation.method} ${path} ${JSON.stringify(headers)} ${String(body).slice(0, 2_000)}`;
     const received = `${answer.status} ${answer.text.slice(0, 500)}`;
     throw new Error(`${sent}\n→ ${received}\n${String(cause)}`, { cause });
   }
 }
 
 /** Shows the request instead of its path in the generated values. */
-function showFailure({ failed, seed, errorInstance }: fc.RunDetails<[FuzzRequest[]]>): void {
-  if (failed) throw new Error(`seed ${seed}: ${String(errorInstance)}`, { cause: errorInstance });
+function showFailure<R>({ failed, errorInstance }: fc.RunDetails<[R[]]>): void {
+  if (!failed) return;
+  throw new Error(`FUZZ_SEED=${seed}: ${String(errorInstance)}`, { cause: errorInstance });
 }

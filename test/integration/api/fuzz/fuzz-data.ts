@@ -11,6 +11,7 @@ import { openLog } from '../log-writer.ts';
 
 export interface FuzzData {
   api: ApiProcess;
+  tenant: Tenant;
   /** High enough that no limit is reached. */
   keys: string[];
   /** An id for a path parameter. */
@@ -66,7 +67,7 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
   }
 
   await refill();
-  return { api, keys, idOf, note, refill };
+  return { api, tenant, keys, idOf, note, refill };
 }
 
 async function start(api: ApiProcess, { flowId, key }: Tenant): Promise<string> {

@@ -7,7 +7,7 @@ import type { Node } from '../../../../api/openapi/json-tree.ts';
 import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
 import { type ApiFixture, openApiFixture } from '../../../support/api-fixture.ts';
 import { rawCall } from '../raw-call.ts';
-import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
+import { assertAnswers, atOnce, seed, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked, checkHeaders, checkRefusal, isStream } from './check-answer.ts';
 import { createFuzzData, type FuzzData } from './fuzz-data.ts';
 import { type Operation, operationsOf } from './operations.ts';
@@ -107,7 +107,7 @@ test(
         expect(head).toMatch(/\r\nX-RateLimit-Limit: 60\r\n/i);
         expect(JSON.parse(body)).toHaveProperty('error.code', 'VALIDATION_ERROR');
       }),
-      { numRuns: Math.ceil(total / 50) },
+      { seed, numRuns: Math.ceil(total / 50) },
     );
   },
   timeout,

@@ -4,15 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Node } from '../../../../api/openapi/json-tree.ts';
 import { buildStubApi } from '../../../../dev/docs-gen/stub-api.ts';
-import { createEventRequests } from '../../../../systems/postgres/endpoints/event-store.ts';
 import { publicUrl } from '../../../support/api-fixture.ts';
-import { addEndpoint } from '../../../support/endpoints.ts';
 import { caller } from '../call.ts';
-import { cookieOf } from '../operators/operator-client.ts';
 import { useApi } from '../use-api.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked } from './check-answer.ts';
 import { operationsOf } from './operations.ts';
+import { operatorsIds, signIn } from './operators-data.ts';
 import { type FuzzRequest, requestTo } from './requests.ts';
 import { schemaValues } from './schema-values.ts';
 
@@ -39,29 +37,12 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   const { projectId, flowId, key } = await fixture.tenant();
-  const spare = { name: 'spare', createdBy: 'ana', rateLimitRpm: 60, projectId };
-  const { record } = await fixture.stores.keys.create(spare);
   const call = caller(api, key);
   const started = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   const { runId } = started.json.data;
-  Object.assign(ids, { projectId, flowId, keyId: record.keyId, runId, tokenId: randomUUID() });
-  Object.assign(ids, await endpointOf(projectId));
-  const { code } = await fixture.stores.operators.invite('ana');
-  const headers = { origin: publicUrl };
-  cookie = cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
+  Object.assign(ids, { flowId, runId, ...(await operatorsIds(fixture, projectId)) });
+  cookie = await signIn(fixture, api);
 });
-
-/** An endpoint with an event. */
-async function endpointOf(projectId: string): Promise<{ endpointId: string; eventId: string }> {
-  const { pool } = fixture.database;
-  const endpoint = {
-    projectId,
-    url: 'https://hooks.example/',
-    eventTypes: ['run.finished' as const],
-  };
-  const endpointId = await addEndpoint(pool, endpoint);
-  return { endpointId, eventId: await createEventRequests(pool).addTest(endpointId, '{}') };
-}
 
 const idOf = (parameter: string, choice: number): string =>
   choice % 8 === 0 ? randomUUID() : (ids[parameter] ?? '');

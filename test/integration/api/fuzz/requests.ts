@@ -38,7 +38,7 @@ export function requestTo(operation: Operation, schemas: Schemas, ids: Ids) {
 const often = (arbitrary: Values, rare: Values): Values =>
   fc.oneof({ weight: 6, arbitrary }, { weight: 1, arbitrary: rare });
 
-const text = junk.map((value) =>
+export const junkText = junk.map((value) =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
 );
 
@@ -47,18 +47,19 @@ function pathOf({ path, parameters }: Operation, schemas: Schemas, ids: Ids): fc
   const segments = inPath.map(({ name, schema }) =>
     often(
       name === 'filePath' ? filePaths : fc.nat().map((choice) => ids(name, choice)),
-      fc.oneof(text, schemas.fitting(schema)),
+      fc.oneof(junkText, schemas.fitting(schema)),
     ),
   );
-  return fc
-    .tuple(...segments)
-    .map((values) =>
-      inPath.reduce(
-        (whole, { name }, nth) => whole.replace(`{${name}}`, () => segment(String(values[nth]))),
-        path,
-      ),
-    );
+  const template = inPath.reduce((whole, { name }) => whole.replace(`{${name}}`, '{}'), path);
+  return fc.tuple(...segments).map((values) => pathIn(template, values));
 }
+
+/** Puts values in the places of a path that are marked by `{}`. */
+export const pathIn = (template: string, values: unknown[]): string =>
+  values.reduce<string>(
+    (whole, value) => whole.replace('{}', () => segment(String(value))),
+    template,
+  );
 
 /** The first one exists, so that some downloads succeed. */
 const filePaths = fc.oneof(
@@ -76,11 +77,13 @@ function segment(value: string): string {
 function queryOf({ parameters }: Operation, schemas: Schemas): fc.Arbitrary<string> {
   const inQuery = parameters.filter((each) => each.in === 'query');
   const pairs = inQuery.map((each) =>
-    fc.option(often(queryValue(each, schemas), text), { nil: undefined, freq: 2 }).map((value) => {
-      if (value === undefined) return [];
-      const values: unknown[] = Array.isArray(value) ? value : [value];
-      return values.map((one): [string, string] => [each.name, String(one)]);
-    }),
+    fc
+      .option(often(queryValue(each, schemas), junkText), { nil: undefined, freq: 2 })
+      .map((value) => {
+        if (value === undefined) return [];
+        const values: unknown[] = Array.isArray(value) ? value : [value];
+        return values.map((one): [string, string] => [each.name, String(one)]);
+      }),
   );
   const unknown = fc.oneof(
     { weight: 15, arbitrary: fc.constant('') },
@@ -103,10 +106,13 @@ function headersOf(
 ): fc.Arbitrary<Record<string, string>> {
   const inHeader = parameters.filter((each) => each.in === 'header');
   const own = Object.fromEntries(
-    inHeader.map(({ name, schema }) => [name, often(schemas.fitting(schema), text).map(header)]),
+    inHeader.map(({ name, schema }) => [
+      name,
+      often(schemas.fitting(schema), junkText).map(header),
+    ]),
   );
   const others = {
-    'last-event-id': fc.oneof(fc.nat().map(String), text.map(header)),
+    'last-event-id': fc.oneof(fc.nat().map(String), junkText.map(header)),
     range: fc.constantFrom(
       'bytes=0-0',
       'bytes=-5',
@@ -117,8 +123,8 @@ function headersOf(
     ),
     'if-none-match': fc.constantFrom('*', '"x"', 'W/"x"'),
     'if-range': fc.constantFrom('"x"', 'Wed, 21 Oct 2015 07:28:00 GMT'),
-    'idempotency-key': text.map(header),
-    'x-ctx-place': text.map(header),
+    'idempotency-key': junkText.map(header),
+    'x-ctx-place': junkText.map(header),
     origin: fc.constantFrom('https://app.example', 'null', 'x'),
     accept: fc.constantFrom('text/html', '*/*', 'application/json', 'x'),
     'accept-encoding': fc.constantFrom('gzip', 'identity', 'x'),
@@ -129,12 +135,12 @@ function headersOf(
 }
 
 /** Values that a header can contain. The client refuses to send others. */
-const header = (value: unknown): string =>
+export const header = (value: unknown): string =>
   String(value)
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '')
     .slice(0, 2_000);
 
-interface Body {
+export interface Body {
   text: string | undefined;
   headers: Record<string, string>;
 }
@@ -142,7 +148,7 @@ interface Body {
 const json = { 'content-type': 'application/json' };
 
 /** Without an agent, no turn that a request waits for would end. */
-const impatiently = (name: string, value: unknown): unknown =>
+export const impatiently = (name: string, value: unknown): unknown =>
   name === 'stream' && value === false ? true : value;
 
 function bodyOf({ method, body }: Operation, schemas: Schemas): fc.Arbitrary<Body> {
@@ -151,8 +157,8 @@ function bodyOf({ method, body }: Operation, schemas: Schemas): fc.Arbitrary<Bod
   const sent = (values: Values) =>
     values.map((value) => ({ text: JSON.stringify(value, impatiently) ?? '', headers: json }));
   const broken: fc.Arbitrary<Body> = fc.oneof(
-    text.map((query) => ({ text: query, headers: json })),
-    text.map((query) => ({ text: query, headers: { 'content-type': 'text/plain' } })),
+    junkText.map((query) => ({ text: query, headers: json })),
+    junkText.map((query) => ({ text: query, headers: { 'content-type': 'text/plain' } })),
     fc.constant({ text: undefined, headers: json }),
     fc.constant({ text: '{"a":', headers: json }),
     fc.constant({ text: '{}', headers: { 'content-type': 'application/json; charset=latin1' } }),

@@ -1,0 +1,29 @@
+// What only operators' requests refer to.
+
+import { randomUUID } from 'node:crypto';
+import { createEventRequests } from '../../../../systems/postgres/endpoints/event-store.ts';
+import { type ApiFixture, type ApiProcess, publicUrl } from '../../../support/api-fixture.ts';
+import { addEndpoint } from '../../../support/endpoints.ts';
+import { caller } from '../call.ts';
+import { cookieOf } from '../operators/operator-client.ts';
+
+/** Path parameters: a key and an endpoint with an event. No operator token has the ID. */
+export async function operatorsIds(
+  { database, stores }: ApiFixture,
+  projectId: string,
+): Promise<Record<string, string>> {
+  const spare = { name: 'spare', createdBy: 'ana', rateLimitRpm: 60, projectId };
+  const { record } = await stores.keys.create(spare);
+  const url = 'https://hooks.example/';
+  const endpoint = { projectId, url, eventTypes: ['run.finished' as const] };
+  const endpointId = await addEndpoint(database.pool, endpoint);
+  const eventId = await createEventRequests(database.pool).addTest(endpointId, '{}');
+  return { projectId, keyId: record.keyId, endpointId, eventId, tokenId: randomUUID() };
+}
+
+/** The cookie of an operator. */
+export async function signIn({ stores }: ApiFixture, api: ApiProcess): Promise<string> {
+  const { code } = await stores.operators.invite('ana');
+  const headers = { origin: publicUrl };
+  return cookieOf(await caller(api, null)('/api/sign-in', { body: { code }, headers }));
+}
