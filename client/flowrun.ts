@@ -35,7 +35,8 @@ export class Flowrun {
 
   constructor(options: FlowrunOptions = {}) {
     const url = options.url ?? variable('FLOWRUN_URL');
-    if (url === undefined) throw new TypeError('Pass url, or set FLOWRUN_URL.');
+    if (url === undefined)
+      throw new TypeError('The address of the service is missing: pass url, or set FLOWRUN_URL.');
     this.#http = createHttp({
       url,
       key: options.key ?? variable('FLOWRUN_KEY'),

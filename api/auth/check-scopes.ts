@@ -32,9 +32,11 @@ const isSame = (runId: string, token: { runId: string }): boolean =>
   runId.toLowerCase() === token.runId;
 
 const outOfRun = () =>
-  new ApiError('UNAUTHORIZED', 'A run token only reads, streams and chats with its run.', {
-    status: 403,
-  });
+  new ApiError(
+    'UNAUTHORIZED',
+    'A run token can only read, stream and chat with its own run. Use an API key.',
+    { status: 403 },
+  );
 
 /**
  * Throws if the operator token is not for the project in the path. If the path has no
@@ -52,4 +54,8 @@ export function checkProjects({ operator, params, routeOptions }: FastifyRequest
 }
 
 const outOfProjects = () =>
-  new ApiError('UNAUTHORIZED', 'The operator token is not for this project.', { status: 403 });
+  new ApiError(
+    'UNAUTHORIZED',
+    'The operator token is limited to some projects and does not permit this request. Use another token, or sign in.',
+    { status: 403 },
+  );

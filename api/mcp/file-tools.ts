@@ -52,7 +52,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
     async ({ runId, path }) => {
       const segments = path.split('/');
       // Such a path would lead to another route.
-      if (segments.some((one) => one === '.' || one === '..')) return failure('Invalid path.');
+      if (segments.some((one) => one === '.' || one === '..')) return failure(invalidPath);
       const encoded = segments.map(encodeURIComponent).join('/');
       const answer = await callApi({
         method: 'GET',
@@ -65,5 +65,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
     },
   );
 }
+
+const invalidPath = 'path: must not contain the segments "." and ".."';
 
 const text = (content: string) => ({ content: [{ type: 'text' as const, text: content }] });

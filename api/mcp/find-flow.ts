@@ -14,11 +14,11 @@ export async function findFlow(callApi: CallApi, nameOrId: string): Promise<Foun
   const [flow, another] = listed.flows.filter(({ name }) => name === nameOrId);
   if (flow === undefined) {
     return {
-      refused: failure(`No flow has the name ${JSON.stringify(nameOrId)}. See list_flows.`),
+      refused: failure(`No flow has the name ${JSON.stringify(nameOrId)}. Call list_flows.`),
     };
   }
   if (another !== undefined) {
-    return { refused: failure('Several flows have this name. Use the ID of one: see list_flows.') };
+    return { refused: failure('Several flows have this name. Pass a flow ID from list_flows.') };
   }
   return { flowId: flow.flowId };
 }

@@ -19,7 +19,7 @@ const message = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional(),
 });
 const answered = jsonValue().meta({
-  description: 'A JSON-RPC answer.',
+  description: 'A JSON-RPC response.',
 });
 
 const schema = {
@@ -30,7 +30,7 @@ const schema = {
   body: message,
   response: {
     200: answered,
-    202: z.null().meta({ description: 'A notification was received.' }),
+    202: z.null().meta({ description: 'The notification was accepted.' }),
     ...errors(400, 401, 403, 413, 415, 429, 500, 503),
   },
 };

@@ -83,7 +83,7 @@ export function controlTools(server: McpServer, callApi: CallApi): void {
   server.registerTool(
     'stop_run',
     {
-      description: 'Ends a run. It keeps its log and files.',
+      description: 'Ends a run. Its log and files are kept.',
       inputSchema: z.strictObject({ runId: fields.runId }),
       annotations: { destructiveHint: true, idempotentHint: true },
     },

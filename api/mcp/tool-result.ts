@@ -16,7 +16,7 @@ export const failure = (text: string): CallToolResult => ({
 /** The error of a route, with its code, and with the limit that was reached. */
 export function refusal({ status, json }: ApiAnswer): CallToolResult {
   const { error } = (json ?? {}) as { error?: { code: string; message: string; limit?: number } };
-  if (error === undefined) return failure(`The service answered with status ${status}.`);
+  if (error === undefined) return failure(`The API responded with status ${status}.`);
   const limit = error.limit === undefined ? '' : ` The limit is ${error.limit}.`;
   return failure(`${error.code}: ${error.message}${limit}`);
 }

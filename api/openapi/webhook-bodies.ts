@@ -58,7 +58,7 @@ export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
       sessionId: z.string().optional(),
       interactionId: z.string(),
       toolName: z.string(),
-      input: z.unknown().meta({ description: 'The questions.' }),
+      input: z.unknown().meta({ description: 'The questions of the agent.' }),
       askedAt: timestamp,
     })
     .meta({ id: 'InteractionAsked' }),
@@ -82,7 +82,7 @@ export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
       }),
       count: z.int().meta({ description: 'How many starts were missed.' }),
       scheduledAt: timestamp.optional().meta({
-        description: 'The time that the schedule had set; absent if it is not known.',
+        description: 'The time at which the run was due. Absent if it is unknown.',
       }),
     })
     .meta({ id: 'ScheduleMissed' }),

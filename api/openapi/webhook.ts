@@ -68,7 +68,7 @@ const isLackedBy = (event: WebhookEvent, name: string): boolean =>
 /** The name of the schema of a webhook's body. */
 const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta()?.id);
 
-const toEndpoints = 'Sent to the endpoints that chose the event.';
+const toEndpoints = 'Sent to the webhook endpoints that subscribe to the event.';
 
 /** The webhooks by event. */
 export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
@@ -84,14 +84,14 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
     operationId: 'runFinished',
     summary: 'A run has ended',
     description:
-      'Sent to the `callbackUrl` of the run, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
+      'Sent to the `callbackUrl` of the run, and to the webhook endpoints that subscribe to the event. Receivers must be idempotent on `runId`.',
     tag: 'Runs',
   }),
   'session.idle': described({
     event: 'session.idle',
     operationId: 'sessionIdle',
     summary: 'A turn of a session has ended, and no message is queued',
-    description: `Sent to the \`callbackUrl\` of the session, and to the endpoints that chose the event.`,
+    description: `Sent to the \`callbackUrl\` of the session, and to the webhook endpoints that subscribe to the event.`,
     tag: 'Sessions',
   }),
   'session.ended': described({
@@ -99,14 +99,14 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
     operationId: 'sessionEnded',
     summary: 'A session has ended',
     description:
-      'Sent to the `callbackUrl` of the session, and to the endpoints that chose the event. Receivers must be idempotent on `runId`.',
+      'Sent to the `callbackUrl` of the session, and to the webhook endpoints that subscribe to the event. Receivers must be idempotent on `runId`.',
     tag: 'Sessions',
   }),
   'interaction.asked': described({
     event: 'interaction.asked',
     operationId: 'interactionAsked',
     summary: 'An agent waits for answers',
-    description: `${toEndpoints} A session also sends it to its \`callbackUrl\`.`,
+    description: `${toEndpoints} It is also sent to the \`callbackUrl\` of a session.`,
     tag: 'Runs',
   }),
   'delivery.dropped': described({
@@ -119,15 +119,15 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
   'schedule.missed': described({
     event: 'schedule.missed',
     operationId: 'scheduleMissed',
-    summary: 'A schedule has not started a run',
+    summary: 'A scheduled start was missed',
     description: toEndpoints,
     tag: 'Operators',
   }),
   'endpoint.test': described({
     event: 'endpoint.test',
     operationId: 'endpointTest',
-    summary: 'An operator tests an endpoint',
-    description: 'Sent to an endpoint of a project when an operator requests it.',
+    summary: 'An operator tests a webhook endpoint',
+    description: 'Sent to one webhook endpoint when an operator requests it.',
     tag: 'Operators',
   }),
 };

@@ -19,7 +19,7 @@ const archived = z.object({ flowId: z.uuid(), archived: z.literal(true) });
 const archive = {
   ...one,
   operationId: 'archiveFlow',
-  summary: 'Archive a flow: it starts no more runs, and API keys do not find it',
+  summary: 'Archive a flow: it starts no more runs, and API keys get 404 for it',
   description:
     'Active runs continue. Runs, logs and files stay readable. The schedule is removed until the flow is restored.',
   response: { 200: enveloped(archived), ...errors(400, 401, 403, 404, 429, 500, 503) },

@@ -103,7 +103,8 @@ function update({ withStores, loadValidators }: CliDeps): Command {
   });
 }
 
-const archiveHelp = 'stop a flow from starting runs; active ones continue and all stay readable';
+const archiveHelp =
+  'stop a flow from starting runs; active runs continue, and all runs stay readable';
 const restoreHelp = 'restore an archived flow, with its schedule';
 
 function setArchived(

@@ -12,7 +12,7 @@ export function scheduleCommand(deps: CliDeps): Command {
 }
 
 const pauseHelp = 'stop a schedule from starting runs until it is resumed';
-const resumeHelp = 'let a schedule start runs again; starts in the meantime are not made up for';
+const resumeHelp = 'resume a paused schedule; starts due during the pause are not run later';
 
 function setPaused(
   { withStores }: CliDeps,

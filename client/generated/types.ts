@@ -5,13 +5,13 @@ export interface AgentContentBlock {
   type: string;
   text?: string;
   thinking?: string;
-  /** Of a `tool_use`. */
+  /** The ID of a `tool_use`. */
   id?: string;
   /** The tool of a `tool_use`. */
   name?: string;
   /** The input of a `tool_use`. */
   input?: Record<string, unknown>;
-  /** The call of a `tool_result`. */
+  /** The `id` of the call that a `tool_result` belongs to. */
   tool_use_id?: string;
   /** The text or the blocks of a `tool_result`. */
   content?: unknown;
@@ -96,7 +96,7 @@ export interface EventData {
   user_message: {
     messageId: string;
     text: string;
-    /** Replace the events of the earlier attempt with the same `messageId`. */
+    /** If present, this attempt replaces the earlier events with the same `messageId`. */
     attempt?: number;
   };
   message_withdrawn: {

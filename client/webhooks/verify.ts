@@ -53,7 +53,8 @@ export async function verifyWebhook(
   }
   if (timeSeconds === null) throw new WebhookRejected('its signature is wrong');
   const ageSeconds = Math.abs(now.getTime() / 1_000 - timeSeconds);
-  if (ageSeconds > toleranceSeconds) throw new WebhookRejected('its signature is too old');
+  if (ageSeconds > toleranceSeconds)
+    throw new WebhookRejected('its signature is too old, or a clock is wrong');
   const name = header('x-service-event');
   return eventOf(name, { deliveryId: header('x-service-delivery-id'), body });
 }

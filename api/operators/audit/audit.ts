@@ -66,7 +66,7 @@ const list = {
 
 const exported = {
   operationId: 'exportAuditEntries',
-  summary: 'All entries of the audit log as JSON lines, latest first',
+  summary: 'All matching entries of the audit log as JSON lines, latest first',
   querystring: z.strictObject(filters),
   response: {
     200: z.string().meta({ contentMediaType: 'application/x-ndjson' }),

@@ -100,7 +100,7 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
     const { eventId, projectId } = await loadEvent(deps, request.params);
     const delivery = await recordChange(deps, request, async (on) => {
       const requestedAs = await on.events.redeliver(eventId);
-      if (requestedAs === null) throw invalid('The event is being delivered.');
+      if (requestedAs === null) throw invalid('The event is still being delivered. Retry later.');
       await on.record({ action: 'event_redelivered', projectId, objectId: eventId, ...noFields });
       return requestedAs;
     });

@@ -150,7 +150,7 @@ function changeEndpoints(app: App, deps: ApiDeps): void {
 const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 const tooMany = () =>
-  invalid('The project has the maximum number of endpoints. Remove one first.', {
+  invalid('The project has the maximum number of webhook endpoints. Remove one first.', {
     limit: limits.webhook.endpointsPerProject,
     current: limits.webhook.endpointsPerProject,
   });

@@ -13,7 +13,7 @@ const scheduleStart = z
     }),
     code: z.enum(missedStartReasons).nullable().meta({
       description:
-        'Why a start was missed: the code of the rejection, or `late` if it failed for 10 minutes.',
+        'Why a start was missed: the code of the rejection, or `late` if all attempts failed for 10 minutes.',
     }),
     runId: z.uuid().nullable().meta({ description: 'The run that was started.' }),
   })

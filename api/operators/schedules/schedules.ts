@@ -29,7 +29,7 @@ const changed = { 200: enveloped(flowRecord), ...errors(400, 401, 403, 404, 429,
 const pause = {
   ...one,
   operationId: 'pauseSchedule',
-  summary: 'Pause the schedule of a flow; starts in the meantime are not made up for',
+  summary: 'Pause the schedule of a flow; starts due during the pause are not run later',
   response: changed,
 };
 

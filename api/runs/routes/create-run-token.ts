@@ -13,7 +13,7 @@ const schema = {
   operationId: 'createRunToken',
   summary: 'Create a short-lived token for one run, for use in a browser',
   description:
-    'The token can read and stream this run. If the run is a session, it can also send messages, answer questions and interrupt turns, as far as the scopes of the key permit. Its calls count as calls with the key. It ends with the key.',
+    'The token can read and stream this run. If the run is a session, it can also send messages, answer questions and interrupt turns, if the scopes of the key permit it. Its requests count against the rate limit of the key. It becomes invalid when the key expires or is revoked.',
   params: runParams,
   querystring: noQuery,
   body: z.strictObject({

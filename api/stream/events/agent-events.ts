@@ -21,10 +21,13 @@ const contentBlock = z
     type: z.string().meta({ description: '`text`, `thinking`, `tool_use`, `tool_result`, …' }),
     text: z.string().optional(),
     thinking: z.string().optional(),
-    id: z.string().optional().meta({ description: 'Of a `tool_use`.' }),
+    id: z.string().optional().meta({ description: 'The ID of a `tool_use`.' }),
     name: z.string().optional().meta({ description: 'The tool of a `tool_use`.' }),
     input: members.optional().meta({ description: 'The input of a `tool_use`.' }),
-    tool_use_id: z.string().optional().meta({ description: 'The call of a `tool_result`.' }),
+    tool_use_id: z
+      .string()
+      .optional()
+      .meta({ description: 'The `id` of the call that a `tool_result` belongs to.' }),
     content: z
       .unknown()
       .optional()

@@ -81,7 +81,8 @@ export const serviceEvents: Record<ServiceEvent, DescribedEvent> = {
       messageId,
       text: z.string(),
       attempt: z.int().min(2).optional().meta({
-        description: 'Replace the events of the earlier attempt with the same `messageId`.',
+        description:
+          'If present, this attempt replaces the earlier events with the same `messageId`.',
       }),
     }),
   },

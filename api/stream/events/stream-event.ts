@@ -8,7 +8,7 @@ import { type DescribedEvent, serviceEvents } from './service-events.ts';
 const eventId = z
   .string()
   .regex(/^\d+$/)
-  .meta({ description: 'Resumes after this event, as `Last-Event-ID`.' });
+  .meta({ description: 'Send it as `Last-Event-ID` to resume after this event.' });
 
 const ids = {
   always: { id: eventId },

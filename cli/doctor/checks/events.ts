@@ -18,7 +18,7 @@ export const eventsCheck: Check = {
     if (unstarted.length === 0) return checked([]);
     return checked([], {
       code: 'event_not_started',
-      message: `${counted(unstarted.length, 'event')} for webhook endpoints not started for more than 5 minutes: ${theFirst(unstarted)}.`,
+      message: `${counted(unstarted.length, 'event')} whose delivery has not started for more than 5 minutes: ${theFirst(unstarted)}.`,
       advice: 'A worker starts them within seconds: check its log for event_start_failed.',
       fix: fixes.startEvents,
     });

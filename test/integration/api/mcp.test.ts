@@ -187,7 +187,7 @@ describe('the tools', () => {
     const { runId } = JSON.parse(started.text);
     for (const path of ['../stream', 'a/../../logs', './x', '..']) {
       const answer = await useTool('read_file', { runId, path });
-      expect(answer).toEqual({ isError: true, text: 'Invalid path.' });
+      expect(answer).toEqual({ isError: true, text: expect.stringContaining('must not contain') });
     }
   });
 

@@ -2,7 +2,7 @@
 -- owner removes the trigger first.
 create or replace function reject_change() returns trigger language plpgsql as $$
 begin
-  raise exception 'rows of % are only added', tg_table_name
+  raise exception 'rows of % cannot be changed or deleted', tg_table_name
     using errcode = 'insufficient_privilege';
 end
 $$;
