@@ -88,9 +88,9 @@ export interface Access {
   flowIds: readonly string[] | null;
 }
 
-/** What a caller can reach through a route. */
+/** The resources that a caller can reach through a route. */
 export interface RouteAccess extends Access {
-  /** Resources of other projects are missing instead of forbidden. */
+  /** Resources of other projects get 404 instead of 403. */
   hidesOtherProjects: boolean;
   reachesPlainRuns: boolean;
   reachesSessions: boolean;

@@ -1,4 +1,4 @@
-// What the package @flowrun/client exports.
+// The exports of the package @flowrun/client.
 
 export type { RunChanges } from './files/changes.ts';
 export type { FileContent } from './files/input-files.ts';

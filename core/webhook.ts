@@ -3,7 +3,7 @@ import { costUsdOf } from './metering/call-cost.ts';
 import { errorOf, type RunEnd } from './runs/end-cause.ts';
 import type { Run } from './runs/run.ts';
 
-/** The events that an endpoint of a project can choose. */
+/** The events that a webhook endpoint can subscribe to. */
 export const endpointEvents = [
   'run.started',
   'run.finished',
@@ -16,7 +16,7 @@ export const endpointEvents = [
 
 export type EndpointEvent = (typeof endpointEvents)[number];
 
-/** An operator can request `endpoint.test` for every endpoint, so endpoints do not choose it. */
+/** An operator can request `endpoint.test` for every endpoint, so it needs no subscription. */
 export type WebhookEvent = EndpointEvent | 'endpoint.test';
 
 /** The body of `endpoint.test`. */

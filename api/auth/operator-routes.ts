@@ -10,7 +10,7 @@ interface Options {
 
 /**
  * Registers routes for operators with the handlers of the routes for keys: a path below `/api/v1`
- * becomes one below `/api/projects/{projectId}`. What a caller can reach is in `accessOf`.
+ * becomes one below `/api/projects/{projectId}`. `accessOf` limits a caller to its resources.
  */
 export function forOperators(app: App): App {
   const add =

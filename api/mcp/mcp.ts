@@ -37,7 +37,7 @@ const schema = {
 
 const paths = [
   { path: '/api/v1/mcp', operationId: 'mcp' },
-  // Clients that know only the address of the service try this path.
+  // For clients that are configured with the address of the service only.
   { path: '/mcp', operationId: 'mcpAtShortPath' },
 ] as const;
 

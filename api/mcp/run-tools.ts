@@ -14,7 +14,7 @@ interface RunRequest {
   waitSeconds: number;
 }
 
-/** Starts a run and waits for its end. A call that is cut off does not end the run. */
+/** Starts a run and waits for its end. If the client disconnects, the run continues. */
 export async function runFlow(
   callApi: CallApi,
   { flowId, prompt, idempotencyKey, waitSeconds }: RunRequest,

@@ -2,7 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { toolLimits } from '../../core/agent/tool-limits.ts';
 import type { ApiAnswer } from './call-api.ts';
 
-/** The answer of a tool: JSON that the model reads. */
+/** A successful result of a tool: JSON that the model reads. */
 export const success = (value: unknown): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(value) }],
 });

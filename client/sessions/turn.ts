@@ -12,7 +12,7 @@ export interface PendingTurn extends AsyncIterable<string>, PromiseLike<Turn> {
 }
 
 interface TurnRequest {
-  /** Sends the message. Null: the turn has not ended yet. */
+  /** Sends the message. Without `exitCode` in the result, the turn has not ended yet. */
   send(options: { isWaiting: boolean }): Promise<Turn | QueuedMessage>;
   /** The events after the message was sent. */
   follow(): AsyncGenerator<RunEvent, void, undefined>;

@@ -4,7 +4,7 @@ const secondMs = 1_000;
 export const toolLimits = {
   /** Many clients give up on a tool after 60 s. */
   waitMaxSeconds: 45,
-  /** While a tool waits, it reads the run at intervals that grow from the first to the second. */
+  /** While a tool waits, it reads the run at intervals that grow from `pollMinMs` to `pollMaxMs`. */
   pollMinMs: secondMs,
   pollMaxMs: 5 * secondMs,
   /** Longer texts are truncated. */

@@ -50,7 +50,7 @@ interface ChangedFields {
   fieldsAfter: string[];
 }
 
-/** Who made a change, and from where. */
+/** The origin of a change. */
 export interface AuditActor {
   source: (typeof auditSources)[number];
   /** Null: no operator made the change. `operator` is null too. */

@@ -16,7 +16,7 @@ export const operatorTokenRule: TextRule = {
   expected: '"fro_" and 43 letters and digits',
 };
 
-/** What is wrong with the expiry of a new token, or null. */
+/** Why the expiry of a new token is rejected. Null: it is accepted. */
 export function tokenExpiryError(expiresAt: Date, now: Date): string | null {
   if (expiresAt <= now) return 'must be in the future';
   const { maxMs } = operatorTokenLimits;

@@ -1,4 +1,4 @@
-/** Limits of what projects spend on model calls, and of its report. */
+/** Limits of the spend on model calls, and of its report. */
 export const spendLimits = {
   /** The highest monthly budget of a project. */
   monthlyBudgetMaxUsd: 1_000_000,

@@ -25,7 +25,7 @@ export interface EndpointEventRecord {
   createdAt: Date;
 }
 
-/** A pending event whose workflow is to be started. */
+/** A pending event whose workflow has not been started, or may have been terminated. */
 interface DueEvent {
   eventId: string;
   requestId: string | null;
@@ -59,15 +59,15 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     find: (eventId: string) => findEvent(pool, eventId),
     /** All attempts, in their order. */
     attempts: (eventId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, eventId),
-    /** The latest first. `after` is a page's `next`. */
+    /** Latest first. `after` is a page's `next`. */
     page: (endpointId: string, query: { limit: number; after?: string }) =>
       pageOfEvents(pool, endpointId, query),
     /**
-     * Takes pending events whose workflows are to be started, in turn between the projects. An
+     * Takes pending events so that their workflows can be started, in turn between the projects. An
      * event that stays pending is taken again later, because its workflow may have been terminated.
      */
     takeDue: () => takeDue(pool),
-    /** Some of the pending events that no worker has taken for this long. */
+    /** Pending events that no worker has taken for this long, up to a limit. */
     unstarted: (dueForMs: number) => listUnstarted(pool, dueForMs),
     /** The next call of `takeDue` takes these again. */
     returnDue: (eventIds: string[]) => returnDue(pool, eventIds),

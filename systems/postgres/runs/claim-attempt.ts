@@ -9,7 +9,7 @@ import { ensureWebhookSecrets, type WebhookSecrets } from '../accounts/webhook-s
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 
-/** Where deliveries and their attempts are stored. */
+/** The tables of deliveries and their attempts. */
 export interface DeliveryTables {
   deliveries: 'runs' | 'webhook_events';
   attempts: 'webhook_attempts' | 'webhook_event_attempts';

@@ -48,7 +48,7 @@ interface SpendPage {
 
 export type SpendStore = ReturnType<typeof createSpendStore>;
 
-/** What a project has spent, from the ledger's sums per day. */
+/** The spend of a project, from the ledger's sums per day. */
 export function createSpendStore(pool: Pool) {
   return { page: (query: SpendQuery) => pageOfSpend(pool, query) };
 }

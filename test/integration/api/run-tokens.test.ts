@@ -98,7 +98,7 @@ test('a token of a plain run reads it, and does not end it', async () => {
   expect(fixture.asked.stopped).toEqual([]);
 });
 
-test('a token takes the requests of its key, also for refused calls', async () => {
+test('requests with a token count against the rate limit of its key, also if they are rejected', async () => {
   const own = await fixture.tenant({ key: { rateLimitRpm: 4 } });
   const { runId } = await open(own); // the first request
   const { token } = (await create(runId, {}, own.key)).json.data;

@@ -1,4 +1,4 @@
-// What the command line and settings change, in the audit log.
+// Entries in the audit log for changes by the command line and by settings.
 
 import { hostname, userInfo } from 'node:os';
 import { expect, test } from 'vitest';

@@ -65,7 +65,7 @@ test('waits 1, 2 and 4 seconds and gives up after the fourth attempt', () => {
   expect(delaysOf(failed({ status: 429, code: 'CONCURRENT_LIMIT' }), false)).toEqual(waits);
 });
 
-test('obeys Retry-After, and repeats at once after 503', () => {
+test('waits for the time in Retry-After; without it, repeats immediately after 503', () => {
   const limited = failed({ status: 429, code: 'RATE_LIMITED', retryAfterSeconds: 9 });
   expect(delaysOf(limited, true)).toEqual([9_000, 9_000, 9_000, null]);
   expect(delaysOf(failed({ status: 503 }), true)).toEqual([0, 0, 0, null]);

@@ -81,7 +81,7 @@ test('writes the files with their modes, and replaces those that exist', async (
   expect(statSync(join(folder, 'b/run.sh')).mode & 0o111).toBe(0o111);
 });
 
-test.each([512, 1_000, 1_023])('refuses an archive that ends after %i bytes', async (bytes) => {
+test.each([512, 1_000, 1_023])('rejects an archive that ends after %i bytes', async (bytes) => {
   const archive = archiveOf([file('a.txt', 'x'.repeat(600))]).subarray(0, bytes);
   await expect(pullArchive(streamOf(archive), newFolder())).rejects.toThrow('incomplete');
 });

@@ -52,7 +52,7 @@ test('an archived flow is unknown to keys, and its runs stay readable', async ()
   expect((await operator(flow)).json.data).toMatchObject({ archivedAt: expect.any(String) });
 });
 
-test('is restored, and each change is recorded once', async () => {
+test('an archived flow is restored, and each change is recorded once', async () => {
   const { flowId, call, flow, archive, path } = await newFlow();
   await Promise.all(Array.from({ length: 10 }, archive));
   for (let count = 0; count < 2; count += 1) {
@@ -67,7 +67,7 @@ test('is restored, and each change is recorded once', async () => {
   expect(actions).toEqual(['flow_restored', 'flow_archived']);
 });
 
-test('starts no run of concurrent triggers after it was archived', async () => {
+test('concurrent triggers start no run after their flow was archived', async () => {
   const { call, archive, path } = await newFlow();
   const trigger = async () => (await call(`${path}/runs`, { body })).status;
   const before = Array.from({ length: 5 }, trigger);

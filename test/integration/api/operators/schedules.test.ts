@@ -47,7 +47,7 @@ test('a schedule has its next starts, and its latest ones with their runs', asyn
   ]);
 });
 
-test('is paused and resumed without Temporal, and each change is recorded once', async () => {
+test('a schedule is paused and resumed without Temporal, and each change is recorded once', async () => {
   const { flowId, flow } = await scheduled();
   const own = await fixture.start({ readScheduleTimes: () => Promise.reject(new Error('away')) });
   const client = await signedIn(fixture, own);
@@ -95,7 +95,7 @@ test('a flow without a schedule, or of another project, is 404', async () => {
   }
 });
 
-test('runs now by the endpoint that starts a run of the flow, also while it is paused', async () => {
+test('an operator starts a run of a flow while its schedule is paused', async () => {
   const { flow } = await scheduled();
   await operator(`${flow}/schedule/pause`, { method: 'POST' });
   const started = await operator(`${flow}/runs`, { body: {} });

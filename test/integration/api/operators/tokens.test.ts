@@ -43,7 +43,7 @@ test('a token is shown once, acts as its operator, and needs no origin', async (
   expect(api.log()).toContain(`"tokenId":"${record.tokenId}"`);
 });
 
-test('a token for projects lists only these, and reaches no other', async () => {
+test('a token limited to projects lists only these, and reaches no others', async () => {
   const [first, other, last] = [
     await fixture.tenant(),
     await fixture.tenant(),
@@ -93,7 +93,7 @@ test('every process rejects a revoked token from the next call on', async () => 
   expect((await operator(`${path}/${tokenId}`, { method: 'DELETE' })).status).toBe(404);
 });
 
-test('a token ends with its operator', async () => {
+test('a token becomes invalid when its operator is removed', async () => {
   const leaving = await signedIn(fixture, api, 'leaving');
   const { token } = (await leaving(path, { body: { name: 'ci' } })).json.data;
   expect((await caller(api, token)('/api/projects')).status).toBe(200);

@@ -71,7 +71,7 @@ test('a project has at most ten endpoints, also if many are created at once', as
   await endpointOf(other, 'run.finished');
 });
 
-test('the end of a run adds an event for each endpoint that has chosen it', async () => {
+test('the end of a run adds an event for each endpoint that subscribes to it', async () => {
   const other = await createScenario(database.pool, testSealer);
   const all = await endpointOf(scenario, 'run.finished', 'session.ended');
   const ofRuns = await endpointOf(scenario, 'run.finished');

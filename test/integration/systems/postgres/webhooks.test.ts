@@ -53,7 +53,7 @@ test('every attempt sends the same body under the same delivery id, signed with 
   expect(await webhookOf(runId)).toEqual({ state: 'pending', attempts: 2, lastStatus: 500 });
 });
 
-test('of a session reports its end, and only that of a session with a callback', async () => {
+test('the webhook of a session reports its end; without a callback URL there is none', async () => {
   const end = async (callbackUrl: string | null) => {
     const { runId, sessionId } = await scenario.session({ callbackUrl });
     await runs().endRun({ runId, cause: 'timed_out', detail: null, exitCode: null });

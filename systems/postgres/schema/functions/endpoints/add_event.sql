@@ -1,6 +1,6 @@
 -- Adds an event of a project, in the transaction of the change that it reports: a row for each
--- endpoint that has chosen it. A session also gets some of its events at its callback URL. The body
--- has what all events of a run have in common, and then p_fields, an object that is not empty.
+-- endpoint that subscribes to it. Some events of a session are also sent to its callback URL. The
+-- body has the fields that all events of a run have, then those of p_fields, which is not empty.
 -- p_run_id is null if no run has caused the event. Returns the number of rows.
 -- The body is joined as text, because jsonb rejects some texts that clients and agents may send.
 create or replace function add_event(
