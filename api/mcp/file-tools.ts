@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { toolLimits } from '../../core/agent/tool-limits.ts';
+import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { CallApi } from './call-api.ts';
 import * as fields from './tool-fields.ts';
 import { dataOf, failure, firstPart, lastPart, refusal } from './tool-result.ts';
@@ -17,7 +17,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
       annotations: readOnly,
     },
     async ({ runId }) => {
-      const path = `/api/v1/runs/${runId}/logs?order=desc&limit=${toolLimits.framesMax}`;
+      const path = `/api/v1/runs/${runId}/logs?order=desc&limit=${mcpLimits.framesMax}`;
       const answer = await callApi({ method: 'GET', path });
       const log = dataOf(answer) as { content: string } | null;
       return log === null ? refusal(answer) : text(lastPart(log.content));
@@ -45,7 +45,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
   server.registerTool(
     'read_file',
     {
-      description: `The beginning of a text file of a run, at most ${toolLimits.textMaxChars} bytes.`,
+      description: `The beginning of a text file of a run, at most ${mcpLimits.textMaxChars} bytes.`,
       inputSchema: z.strictObject({ runId: fields.runId, path: z.string().min(1) }),
       annotations: readOnly,
     },
@@ -57,7 +57,7 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
       const answer = await callApi({
         method: 'GET',
         path: `/api/v1/runs/${runId}/files/${encoded}`,
-        headers: { range: `bytes=0-${toolLimits.textMaxChars - 1}` },
+        headers: { range: `bytes=0-${mcpLimits.textMaxChars - 1}` },
       });
       if (answer.status >= 300 && answer.status !== 416) return refusal(answer);
       if (answer.text.includes('\0')) return failure('The file is not a text file.');

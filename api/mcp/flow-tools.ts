@@ -1,6 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { toolLimits } from '../../core/agent/tool-limits.ts';
+import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { CallApi } from './call-api.ts';
 import { listFlows } from './find-flow.ts';
 import { flowToolNames } from './flow-tool-name.ts';
@@ -12,7 +12,7 @@ export async function flowTools(server: McpServer, callApi: CallApi): Promise<vo
   const listed = await listFlows(callApi);
   if ('refused' in listed) return;
   const described = listed.flows.filter(({ description }) => description !== null);
-  const flows = described.slice(0, toolLimits.flowsMax);
+  const flows = described.slice(0, mcpLimits.flowsMax);
   const names = flowToolNames(flows);
   for (const [index, { flowId, name, description, prompt }] of flows.entries()) {
     server.registerTool(

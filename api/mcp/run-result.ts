@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import { toolLimits } from '../../core/agent/tool-limits.ts';
+import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { runWithPrompt } from '../runs/run-schema.ts';
 import type { CallApi } from './call-api.ts';
 import { dataOf, firstPart, refusal, success } from './tool-result.ts';
@@ -22,7 +22,7 @@ export async function waitForRun(
   { runId, seconds, isStarted = false }: Wait & { isStarted?: boolean },
 ): Promise<CallToolResult> {
   const deadline = performance.now() + seconds * 1_000;
-  for (let pauseMs: number = toolLimits.pollMinMs; ; pauseMs *= 2) {
+  for (let pauseMs: number = mcpLimits.pollMinMs; ; pauseMs *= 2) {
     const answer = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}` });
     const run = dataOf(answer) as ReadRun | null;
     if (run === null)
@@ -31,7 +31,7 @@ export async function waitForRun(
     if (run.finishedAt !== null || run.interactions.length > 0 || leftMs <= 0) {
       return success({ ...outcomeOf(run), ...nextStep(run) });
     }
-    await sleep(Math.min(pauseMs, toolLimits.pollMaxMs, leftMs));
+    await sleep(Math.min(pauseMs, mcpLimits.pollMaxMs, leftMs));
   }
 }
 

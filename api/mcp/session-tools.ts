@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { toolLimits } from '../../core/agent/tool-limits.ts';
+import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { ApiAnswer, CallApi } from './call-api.ts';
 import { findFlow } from './find-flow.ts';
 import * as fields from './tool-fields.ts';
@@ -40,7 +40,7 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
       if (typeof opened !== 'string') return refusal(opened);
       const body = { message, sessionId: opened, clientMessageId: messageId, stream: false };
       const sending = callApi({ method: 'POST', path: `${path}/chat`, body });
-      const timeout = sleep(toolLimits.waitMaxSeconds * 1_000, null, { ref: false });
+      const timeout = sleep(mcpLimits.waitMaxSeconds * 1_000, null, { ref: false });
       const answer = await Promise.race([sending, timeout]);
       return answer === null || answer.status === 202
         ? success({ sessionId: opened, messageId, hasEnded: false, next })

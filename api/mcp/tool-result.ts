@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { toolLimits } from '../../core/agent/tool-limits.ts';
+import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { ApiAnswer } from './call-api.ts';
 
 /** A successful result of a tool: JSON that the model reads. */
@@ -28,12 +28,12 @@ export function dataOf({ status, json }: ApiAnswer): unknown {
 
 /** Keeps the end of a text, which shows how a run ended. */
 export function lastPart(text: string): string {
-  const { textMaxChars } = toolLimits;
+  const { textMaxChars } = mcpLimits;
   return text.length <= textMaxChars ? text : `[…]${text.slice(-textMaxChars)}`;
 }
 
 /** Keeps the beginning of a text. */
 export function firstPart(text: string): string {
-  const { textMaxChars } = toolLimits;
+  const { textMaxChars } = mcpLimits;
   return text.length <= textMaxChars ? text : `${text.slice(0, textMaxChars)}[…]`;
 }

@@ -1,10 +1,10 @@
 const secondMs = 1_000;
 
 /** Limits of the MCP tools. */
-export const toolLimits = {
+export const mcpLimits = {
   /** Many clients give up on a tool after 60 s. */
   waitMaxSeconds: 45,
-  /** While a tool waits, it reads the run at intervals that grow from `pollMinMs` to `pollMaxMs`. */
+  /** While a tool waits, it reads the run at intervals that grow from this to `pollMaxMs`. */
   pollMinMs: secondMs,
   pollMaxMs: 5 * secondMs,
   /** Longer texts are truncated. */
