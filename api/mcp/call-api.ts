@@ -10,14 +10,14 @@ interface ApiCall {
   headers?: Record<string, string>;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   status: number;
   /** Untyped: the envelope of a success or an error. */
   json: unknown;
   text: string;
 }
 
-export type CallApi = (call: ApiCall) => Promise<ApiAnswer>;
+export type CallApi = (call: ApiCall) => Promise<ApiResponse>;
 
 /**
  * Calls routes with the key and the address of a request. The calls pass all hooks, so a tool has

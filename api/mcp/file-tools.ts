@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { CallApi } from './call-api.ts';
 import * as fields from './tool-fields.ts';
-import { dataOf, failure, firstPart, lastPart, refusal } from './tool-result.ts';
+import { dataOf, failure, failureOf, firstPart, lastPart } from './tool-result.ts';
 
 const readOnly = { readOnlyHint: true } as const;
 
@@ -18,9 +18,9 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
     },
     async ({ runId }) => {
       const path = `/api/v1/runs/${runId}/logs?order=desc&limit=${mcpLimits.framesMax}`;
-      const answer = await callApi({ method: 'GET', path });
-      const log = dataOf(answer) as { content: string } | null;
-      return log === null ? refusal(answer) : text(lastPart(log.content));
+      const response = await callApi({ method: 'GET', path });
+      const log = dataOf(response) as { content: string } | null;
+      return log === null ? failureOf(response) : text(lastPart(log.content));
     },
   );
 
@@ -36,9 +36,12 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
     },
     async ({ runId, prefix }) => {
       const query = prefix === undefined ? '' : `?prefix=${encodeURIComponent(prefix)}`;
-      const answer = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}/files${query}` });
-      const data = dataOf(answer);
-      return data === null ? refusal(answer) : text(firstPart(JSON.stringify(data)));
+      const response = await callApi({
+        method: 'GET',
+        path: `/api/v1/runs/${runId}/files${query}`,
+      });
+      const data = dataOf(response);
+      return data === null ? failureOf(response) : text(firstPart(JSON.stringify(data)));
     },
   );
 
@@ -54,14 +57,14 @@ export function fileTools(server: McpServer, callApi: CallApi): void {
       // Such a path would lead to another route.
       if (segments.some((one) => one === '.' || one === '..')) return failure(invalidPath);
       const encoded = segments.map(encodeURIComponent).join('/');
-      const answer = await callApi({
+      const response = await callApi({
         method: 'GET',
         path: `/api/v1/runs/${runId}/files/${encoded}`,
         headers: { range: `bytes=0-${mcpLimits.textMaxChars - 1}` },
       });
-      if (answer.status >= 300 && answer.status !== 416) return refusal(answer);
-      if (answer.text.includes('\0')) return failure('The file is not a text file.');
-      return text(answer.status === 416 ? '' : answer.text);
+      if (response.status >= 300 && response.status !== 416) return failureOf(response);
+      if (response.text.includes('\0')) return failure('The file is not a text file.');
+      return text(response.status === 416 ? '' : response.text);
     },
   );
 }

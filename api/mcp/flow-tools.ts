@@ -10,7 +10,7 @@ import * as fields from './tool-fields.ts';
 /** Each flow with a description is a tool. If flows cannot be read, the other tools remain. */
 export async function flowTools(server: McpServer, callApi: CallApi): Promise<void> {
   const listed = await listFlows(callApi);
-  if ('refused' in listed) return;
+  if ('error' in listed) return;
   const described = listed.flows.filter(({ description }) => description !== null);
   const flows = described.slice(0, mcpLimits.flowsMax);
   const names = flowToolNames(flows);

@@ -18,7 +18,7 @@ const message = z.strictObject({
   method: z.string().min(1),
   params: z.record(z.string(), z.unknown()).optional(),
 });
-const answered = jsonValue().meta({
+const rpcResponse = jsonValue().meta({
   description: 'A JSON-RPC response.',
 });
 
@@ -29,7 +29,7 @@ const schema = {
   querystring: noQuery,
   body: message,
   response: {
-    200: answered,
+    200: rpcResponse,
     202: z.null().meta({ description: 'The notification was accepted.' }),
     ...errors(400, 401, 403, 413, 415, 429, 500, 503),
   },
@@ -56,8 +56,10 @@ export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
         maxSubscriptions: 0, // changes of tools would have to be announced by all processes
         onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
       });
-      const answer = await handler.fetch(toWebRequest(request, url), { parsedBody: request.body });
-      return sendAnswer(reply, answer);
+      const response = await handler.fetch(toWebRequest(request, url), {
+        parsedBody: request.body,
+      });
+      return sendResponse(reply, response);
     });
   }
 }
@@ -76,9 +78,9 @@ function toWebRequest({ headers }: FastifyRequest, url: string): Request {
   return new Request(url, { method: 'POST', headers: [accept, ...sent] });
 }
 
-async function sendAnswer(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
-  const text = await answer.text();
-  reply.code(answer.status);
+async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  const text = await response.text();
+  reply.code(response.status);
   if (text === '') return reply.send();
   return reply.type('application/json; charset=utf-8').send(messageIn(text));
 }

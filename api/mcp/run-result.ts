@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
 import type { runWithPrompt } from '../runs/run-schema.ts';
 import type { CallApi } from './call-api.ts';
-import { dataOf, firstPart, refusal, success } from './tool-result.ts';
+import { dataOf, failureOf, firstPart, success } from './tool-result.ts';
 
 type ReadRun = z.infer<typeof runWithPrompt>;
 
@@ -23,10 +23,10 @@ export async function waitForRun(
 ): Promise<CallToolResult> {
   const deadline = performance.now() + seconds * 1_000;
   for (let pauseMs: number = mcpLimits.pollMinMs; ; pauseMs *= 2) {
-    const answer = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}` });
-    const run = dataOf(answer) as ReadRun | null;
+    const response = await callApi({ method: 'GET', path: `/api/v1/runs/${runId}` });
+    const run = dataOf(response) as ReadRun | null;
     if (run === null)
-      return isStarted ? success({ runId, hasEnded: false, next }) : refusal(answer);
+      return isStarted ? success({ runId, hasEnded: false, next }) : failureOf(response);
     const leftMs = deadline - performance.now();
     if (run.finishedAt !== null || run.interactions.length > 0 || leftMs <= 0) {
       return success({ ...outcomeOf(run), ...nextStep(run) });

@@ -5,7 +5,7 @@ import type { CallApi } from './call-api.ts';
 import { findFlow, listFlows } from './find-flow.ts';
 import { waitForRun } from './run-result.ts';
 import * as fields from './tool-fields.ts';
-import { dataOf, firstPart, refusal, success } from './tool-result.ts';
+import { dataOf, failureOf, firstPart, success } from './tool-result.ts';
 
 interface RunRequest {
   flowId: string;
@@ -25,7 +25,7 @@ export async function runFlow(
   };
   const started = await callApi({ method: 'POST', path: `/api/v1/flows/${flowId}/runs`, body });
   const run = dataOf(started) as RunRecord | null;
-  if (run === null) return refusal(started);
+  if (run === null) return failureOf(started);
   return waitForRun(callApi, { runId: run.runId, seconds: waitSeconds, isStarted: true });
 }
 
@@ -39,7 +39,7 @@ export function runTools(server: McpServer, callApi: CallApi): void {
     },
     async () => {
       const listed = await listFlows(callApi);
-      if ('refused' in listed) return listed.refused;
+      if ('error' in listed) return listed.error;
       return success(
         listed.flows.map(({ flowId, name, description }) => ({
           flowId,
@@ -63,7 +63,7 @@ export function runTools(server: McpServer, callApi: CallApi): void {
     },
     async ({ flow, ...request }) => {
       const found = await findFlow(callApi, flow);
-      return 'refused' in found ? found.refused : runFlow(callApi, { ...found, ...request });
+      return 'error' in found ? found.error : runFlow(callApi, { ...found, ...request });
     },
   );
 
@@ -88,12 +88,12 @@ export function controlTools(server: McpServer, callApi: CallApi): void {
       annotations: { destructiveHint: true, idempotentHint: true },
     },
     async ({ runId }) => {
-      const answer = await callApi({
+      const response = await callApi({
         method: 'POST',
         path: `/api/v1/runs/${runId}/stop`,
         body: {},
       });
-      return answer.status < 300 ? success({ runId, stopping: true }) : refusal(answer);
+      return response.status < 300 ? success({ runId, stopping: true }) : failureOf(response);
     },
   );
 
@@ -113,8 +113,8 @@ export function controlTools(server: McpServer, callApi: CallApi): void {
     },
     async ({ runId, interactionId, answers }) => {
       const path = `/api/v1/runs/${runId}/interactions/${encodeURIComponent(interactionId)}`;
-      const answer = await callApi({ method: 'POST', path, body: { answers } });
-      return answer.status < 300 ? success({ runId, answered: true }) : refusal(answer);
+      const response = await callApi({ method: 'POST', path, body: { answers } });
+      return response.status < 300 ? success({ runId, answered: true }) : failureOf(response);
     },
   );
 }

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
-import type { ApiAnswer, CallApi } from './call-api.ts';
+import type { ApiResponse, CallApi } from './call-api.ts';
 import { findFlow } from './find-flow.ts';
 import * as fields from './tool-fields.ts';
-import { dataOf, firstPart, refusal, success } from './tool-result.ts';
+import { dataOf, failureOf, firstPart, success } from './tool-result.ts';
 
 interface Turn {
   sessionId: string;
@@ -34,17 +34,17 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
     },
     async ({ flow, message, sessionId: known, messageId = randomUUID() }) => {
       const found = await findFlow(callApi, flow);
-      if ('refused' in found) return found.refused;
+      if ('error' in found) return found.error;
       const path = `/api/v1/flows/${found.flowId}`;
       const opened = known === undefined ? await openSession(callApi, path) : known;
-      if (typeof opened !== 'string') return refusal(opened);
+      if (typeof opened !== 'string') return failureOf(opened);
       const body = { message, sessionId: opened, clientMessageId: messageId, stream: false };
       const sending = callApi({ method: 'POST', path: `${path}/chat`, body });
       const timeout = sleep(mcpLimits.waitMaxSeconds * 1_000, null, { ref: false });
-      const answer = await Promise.race([sending, timeout]);
-      return answer === null || answer.status === 202
+      const response = await Promise.race([sending, timeout]);
+      return response === null || response.status === 202
         ? success({ sessionId: opened, messageId, hasEnded: false, next })
-        : replyOf(answer);
+        : replyOf(response);
     },
   );
 }
@@ -52,15 +52,15 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
 const next = 'The turn has not ended: call chat again with the same message and these IDs.';
 
 /** The ID of the session, or the error of the route. */
-async function openSession(callApi: CallApi, path: string): Promise<string | ApiAnswer> {
-  const answer = await callApi({ method: 'POST', path: `${path}/sessions`, body: {} });
-  const session = dataOf(answer) as { sessionId: string } | null;
-  return session?.sessionId ?? answer;
+async function openSession(callApi: CallApi, path: string): Promise<string | ApiResponse> {
+  const response = await callApi({ method: 'POST', path: `${path}/sessions`, body: {} });
+  const session = dataOf(response) as { sessionId: string } | null;
+  return session?.sessionId ?? response;
 }
 
-function replyOf(answer: ApiAnswer): CallToolResult {
-  const turn = dataOf(answer) as Turn | null;
-  if (turn === null) return refusal(answer);
+function replyOf(response: ApiResponse): CallToolResult {
+  const turn = dataOf(response) as Turn | null;
+  if (turn === null) return failureOf(response);
   const { sessionId, runId, text = '', error } = turn;
   const failed = error === undefined ? {} : { error };
   return success({ sessionId, runId, hasEnded: true, ...failed, reply: firstPart(text) });

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
-import type { ApiAnswer } from './call-api.ts';
+import type { ApiResponse } from './call-api.ts';
 
 /** A successful result of a tool: JSON that the model reads. */
 export const success = (value: unknown): CallToolResult => ({
@@ -14,7 +14,7 @@ export const failure = (text: string): CallToolResult => ({
 });
 
 /** The error of a route, with its code, and with the limit that was reached. */
-export function refusal({ status, json }: ApiAnswer): CallToolResult {
+export function failureOf({ status, json }: ApiResponse): CallToolResult {
   const { error } = (json ?? {}) as { error?: { code: string; message: string; limit?: number } };
   if (error === undefined) return failure(`The API responded with status ${status}.`);
   const limit = error.limit === undefined ? '' : ` The limit is ${error.limit}.`;
@@ -22,7 +22,7 @@ export function refusal({ status, json }: ApiAnswer): CallToolResult {
 }
 
 /** The member `data` of a success, which callers cast to what the route describes, or null. */
-export function dataOf({ status, json }: ApiAnswer): unknown {
+export function dataOf({ status, json }: ApiResponse): unknown {
   return status < 300 ? (json as { data: unknown }).data : null;
 }
 
