@@ -61,7 +61,7 @@ declare module 'fastify' {
     /** The path has no run, so the handler calls `checkRun` for the run that it finds. */
     checksRun?: true;
     /** Lists only the projects that the caller can reach. */
-    leavesOutProjects?: true;
+    listsPermittedProjects?: true;
     /** Called every few seconds by monitoring: a healthy answer is logged at `debug` only. */
     isProbe?: true;
     /** Answers with a stream, whose duration does not measure the service. */

@@ -40,7 +40,7 @@ const outOfRun = () =>
 
 /**
  * Throws if the operator token is not for the project in the path. If the path has no
- * project, only lists that leave out other projects are accepted.
+ * project, only lists of permitted projects are accepted.
  */
 export function checkProjects({ operator, params, routeOptions }: FastifyRequest): void {
   const projectIds = operator?.token?.projectIds ?? null;
@@ -48,7 +48,7 @@ export function checkProjects({ operator, params, routeOptions }: FastifyRequest
   const { projectId } = params as { projectId?: string };
   const isPermitted =
     projectId === undefined
-      ? routeOptions.config.leavesOutProjects === true
+      ? routeOptions.config.listsPermittedProjects === true
       : projectIds.includes(projectId);
   if (!isPermitted) throw outOfProjects();
 }

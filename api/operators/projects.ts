@@ -43,7 +43,7 @@ const read = {
 };
 
 export function projects(app: App, deps: ApiDeps): void {
-  const ofList = { ...config, leavesOutProjects: true } as const;
+  const ofList = { ...config, listsPermittedProjects: true } as const;
   app.get(projectsPath, { config: ofList, schema: list }, async (request, reply) => {
     const url = `${deps.publicUrl}${projectsPath}`;
     const projectIds = operatorOf(request).token?.projectIds ?? null;
