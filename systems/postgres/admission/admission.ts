@@ -149,14 +149,14 @@ async function admitInSteps(
       const outcome = await addInputFiles(db, admitted.run, files);
       if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
     }
-    if (input.audit !== undefined) await recordStart(db, input.audit, admitted.run);
+    if (input.audit !== undefined) await recordRunStarted(db, input.audit, admitted.run);
     return admitted;
   });
   if (admission.outcome !== 'admitted') return admission;
   return { ...admission, run: await placed(pool, options, admission.run) };
 }
 
-function recordStart(db: Db, actor: AuditActor, { projectId, runId }: Run): Promise<void> {
+function recordRunStarted(db: Db, actor: AuditActor, { projectId, runId }: Run): Promise<void> {
   const object = { projectId, objectId: runId, fieldsBefore: [], fieldsAfter: [] };
   return recordEntry(db, { ...actor, action: 'run_started', ...object });
 }
