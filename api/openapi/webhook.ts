@@ -45,7 +45,7 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
       name,
       description,
       in: 'header',
-      required: name !== 'X-Service-Signature-Next' && !isLackedBy(event, name),
+      required: name !== 'X-Service-Signature-Next' && !mayLack(event, name),
       schema: { type: 'string' },
     })),
     requestBody: {
@@ -62,7 +62,7 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
 });
 
 /** No run has caused `schedule.missed`, nor `endpoint.test`, whose delivery may be dropped too. */
-const isLackedBy = (event: WebhookEvent, name: string): boolean =>
+const mayLack = (event: WebhookEvent, name: string): boolean =>
   (event === 'delivery.dropped' || event === 'schedule.missed') && name === runId[0];
 
 /** The name of the schema of a webhook's body. */

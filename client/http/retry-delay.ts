@@ -4,7 +4,7 @@ import { ConnectionFailed, type FlowrunError } from './errors.ts';
 const waitsMs = [1_000, 2_000, 4_000];
 
 /** Codes of requests that were rejected before they had an effect, and may succeed later. */
-const refusedForNow = new Set([
+const retryableCodes = new Set([
   'RATE_LIMITED',
   'CONCURRENT_LIMIT',
   'STREAM_LIMIT',
@@ -25,7 +25,7 @@ export function retryDelayMs({ attempt, error, isRepeatable }: Attempt): number 
   const waitMs = waitsMs[attempt - 1];
   if (waitMs === undefined) return null;
   const retryAfterMs = error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1_000;
-  if (refusedForNow.has(error.code)) return retryAfterMs ?? waitMs;
+  if (retryableCodes.has(error.code)) return retryAfterMs ?? waitMs;
   if (!isRepeatable) return neverSent(error) ? waitMs : null;
   if (error instanceof ConnectionFailed) return waitMs;
   const { status } = error;

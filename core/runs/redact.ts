@@ -17,7 +17,7 @@ export function redact(value: unknown, depth = 0): unknown {
 /** Removes API keys, tokens, credentials in headers, passwords in URLs, and secrets in queries. */
 export function redactText(text: string): string {
   return text
-    .replaceAll(ownKey, '$1_[redacted]')
+    .replaceAll(serviceCredential, '$1_[redacted]')
     .replaceAll(modelKey, 'sk-[redacted]')
     .replaceAll(headerCredentials, '$1 [redacted]')
     .replaceAll(passwordInAddress, '$1[redacted]@')
@@ -37,7 +37,7 @@ const rowQuoting = new Set(['detail', 'where', 'internalQuery']);
 const maxDepth = 8;
 
 /** API keys, operator tokens and run tokens. */
-const ownKey = /(fr[sot])_[0-9A-Za-z]{20,}/g;
+const serviceCredential = /(fr[sot])_[0-9A-Za-z]{20,}/g;
 const modelKey = /\bsk-[A-Za-z0-9_-]{8,}/g;
 const headerCredentials = /\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi;
 const passwordInAddress = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#@"']{1,500}@/gi;
