@@ -1,3 +1,5 @@
+import type { BudgetOwner } from '../core/metering/monthly-budget.ts';
+
 /**
  * Every error code, with its possible statuses. Codes may be added and are never renamed, because
  * clients depend on them.
@@ -32,6 +34,8 @@ interface ErrorDetails {
   status?: number;
   limit?: number;
   current?: number;
+  /** Whose monthly budget is reached. */
+  budget?: BudgetOwner;
   headers?: Record<string, string>;
 }
 
@@ -58,17 +62,24 @@ function withRetry(details: ErrorDetails): ErrorDetails {
 }
 
 interface ErrorEnvelope {
-  error: { code: ErrorCode; message: string; limit?: number; current?: number };
+  error: {
+    code: ErrorCode;
+    message: string;
+    limit?: number;
+    current?: number;
+    budget?: BudgetOwner;
+  };
 }
 
 export function envelopeOf({ code, message, details }: ApiError): ErrorEnvelope {
-  const { limit, current } = details;
+  const { limit, current, budget } = details;
   return {
     error: {
       code,
       message,
       ...(limit === undefined ? {} : { limit }),
       ...(current === undefined ? {} : { current }),
+      ...(budget === undefined ? {} : { budget }),
     },
   };
 }

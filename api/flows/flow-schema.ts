@@ -31,6 +31,9 @@ export const flowRecord = z
       description: 'When the schedule was paused. Null: it is not paused.',
     }),
     limits: z.object({ maxTurns: z.int().nullable(), maxBudgetUsd: z.number().nullable() }),
+    monthlyBudgetUsd: z.number().nullable().meta({
+      description: 'Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited.',
+    }),
     storage: z.object({ usedBytes: z.int(), limitBytes: z.int() }),
     version: z.int(),
     archivedAt: timestamp.nullable().meta({

@@ -23,6 +23,7 @@ export function flowView(flow: Flow): FlowRecord {
     schedule: flow.schedule,
     schedulePausedAt: flow.schedulePausedAt?.toISOString() ?? null,
     limits: flow.limits,
+    monthlyBudgetUsd: flow.monthlyBudgetUsd,
     storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flow.storageBytes },
     version: flow.version,
     archivedAt: flow.archivedAt?.toISOString() ?? null,

@@ -13,6 +13,7 @@ import { checkMcpServers } from '../runs/validate-mcp-servers.ts';
 import { disallowedTools } from '../schemas/disallowed-tools.ts';
 import { env } from '../schemas/env.ts';
 import { describedServer, mcpServers, serverName } from '../schemas/mcp-servers.ts';
+import { monthlyBudget } from '../schemas/monthly-budget.ts';
 import { boundFields, model } from '../schemas/run-bounds.ts';
 import { matching, maxBytes, name, nonBlankText, textUpTo } from '../schemas/text.ts';
 
@@ -53,6 +54,7 @@ const shape = {
     })
     .partial()
     .optional(),
+  monthlyBudgetUsd: monthlyBudget('Maximum cost of the model calls of its runs in a month (UTC).'),
   schedule: z
     .strictObject({
       cron: z.string().meta({

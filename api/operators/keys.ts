@@ -19,7 +19,7 @@ import {
   projectsPath,
 } from './load-resources.ts';
 import { createdKey, keyRecord } from './operator-records.ts';
-import { keyParams, newKey, projectParams } from './operator-schemas.ts';
+import { keyParams, keyPatch, newKey, projectParams } from './operator-schemas.ts';
 
 const path = `${projectPath}/keys`;
 
@@ -47,6 +47,13 @@ const read = {
   params: keyParams,
   querystring: noQuery,
   response: { 200: enveloped(keyRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+};
+
+const change = {
+  ...read,
+  operationId: 'changeKey',
+  summary: 'Change the monthly budget of an API key',
+  body: keyPatch,
 };
 
 const revoke = {
@@ -86,6 +93,15 @@ export function keys(app: App, deps: ApiDeps): void {
   app.get(`${path}/:keyId`, { config, schema: read }, async (request) => ({
     data: keyView(await loadProjectKey(deps, request.params)),
   }));
+
+  app.patch(`${path}/:keyId`, { config, schema: change }, async (request) => {
+    const { keyId, projectId } = await loadProjectKey(deps, request.params);
+    const patch = omitUndefined(request.body);
+    const key = await recordChange(deps, request, (on) => on.changeKey(keyId, patch));
+    const { operatorId } = operatorOf(request);
+    request.log.info({ operatorId, projectId, keyId }, 'key_changed');
+    return { data: keyView(key ?? missingKey(keyId)) };
+  });
 
   app.delete(`${path}/:keyId`, { config, schema: revoke }, async (request) => {
     const { keyId, projectId } = await loadProjectKey(deps, request.params);

@@ -56,6 +56,7 @@ export const keyRecord = z
     scopes: z.array(z.string()).nullable().meta({
       description: 'Null: the key is not limited.',
     }),
+    monthlyBudgetUsd: z.number().nullable().meta({ description: 'Null: unlimited.' }),
     state: z.enum(['active', 'expired', 'revoked']),
     expiresAt: timestamp.nullable(),
     revokedAt: timestamp.nullable(),

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { modelBaseUrlRule, modelKeyRule, projectIdRule } from '../../core/field-rules.ts';
 import { keyScopeRule, keyScopesMax } from '../../core/keys/key-scopes.ts';
 import { limits } from '../../core/limits.ts';
-import { spendLimits } from '../../core/metering/spend-limits.ts';
+import { monthlyBudget } from '../schemas/monthly-budget.ts';
 import { isoTimestamp, matching, name, uuidLike } from '../schemas/text.ts';
 
 const runCount = () => z.int().min(0).max(limits.project.runsMax);
 const sessionCount = () => z.int().min(0).max(limits.project.sessionsMax);
-const monthlyBudget = () => z.number().min(0).max(spendLimits.monthlyBudgetMaxUsd);
 const storageQuota = () => z.int().min(0).max(limits.project.storageMaxBytes);
 
 export const projectParams = z.object({ projectId: z.string() });
@@ -19,9 +18,7 @@ const bounds = {
   maxConcurrentRuns: runCount().optional(),
   maxOpenSessions: sessionCount().optional(),
   monthlyRunQuota: runCount().nullable().optional(),
-  monthlyBudgetUsd: monthlyBudget().nullable().optional().meta({
-    description: 'Maximum cost of the model calls in a month (UTC).',
-  }),
+  monthlyBudgetUsd: monthlyBudget('Maximum cost of the model calls in a month (UTC).'),
   storageQuotaBytes: storageQuota().nullable().optional(),
 };
 
@@ -45,6 +42,10 @@ export const settingsPatch = z.strictObject({
   model: projectModel.nullable().optional(),
 });
 
+const keyBudget = monthlyBudget(
+  'Maximum cost of the model calls of the runs and sessions that the key has started, in a month (UTC).',
+);
+
 export const newKey = z.strictObject({
   name: name(),
   rateLimitRpm: z.int().min(1).max(limits.key.ratePerMinuteMax).optional(),
@@ -53,4 +54,7 @@ export const newKey = z.strictObject({
     description:
       '`read`, `run` and `chat` permit only these actions, `flow:<id>` only this flow. If an endpoint accepts `run` and `chat`, a plain run needs `run` and a session `chat`. Default: no limit.',
   }),
+  monthlyBudgetUsd: keyBudget,
 });
+
+export const keyPatch = z.strictObject({ monthlyBudgetUsd: keyBudget });

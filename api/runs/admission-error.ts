@@ -1,4 +1,5 @@
 import { limits } from '../../core/limits.ts';
+import type { BudgetOwner } from '../../core/metering/monthly-budget.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { SessionRejection } from '../../systems/postgres/sessions/open-session.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
@@ -8,16 +9,18 @@ interface Rejection {
   reason: AdmissionRejection['reason'] | MessageRejection | SessionRejection['reason'];
   limit?: number | null | undefined;
   current?: number | null | undefined;
+  budget?: BudgetOwner | null | undefined;
 }
 
 /** The client's error for a rejected run, session or message. */
-export function admissionError({ reason, limit, current }: Rejection): ApiError {
+export function admissionError({ reason, limit, current, budget }: Rejection): ApiError {
   if (reason === 'UPSTREAM_UNAVAILABLE') return restoreNotReconciled();
   if (reason === 'POSTGRES_DISK_SHORT') return postgresDiskShort();
   if (reason === 'STORAGE_QUOTA')
     return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
   if (reason === 'FLOW_ARCHIVED') return notFound('Flow');
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
+  if (reason === 'BUDGET_REACHED') return budgetReached({ limit, current, budget });
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
 }
@@ -38,12 +41,19 @@ export const postgresDiskShort = () =>
 export const storageQuotaUsedUp = ({ limit, current }: { limit: number; current: number }) =>
   invalid(messages.STORAGE_QUOTA, { limit, current });
 
-const messages: Record<Exclude<Rejection['reason'], 'FLOW_ARCHIVED'>, string> = {
+const budgetReached = ({ limit, current, budget }: Omit<Rejection, 'reason'>) =>
+  new ApiError(
+    'BUDGET_REACHED',
+    `The ${budget ?? 'project'}'s monthly budget is reached. Wait until next month, or have the budget raised.`,
+    { limit: limit ?? 0, current: current ?? 0, budget: budget ?? 'project' },
+  );
+
+type WithOwnError = 'FLOW_ARCHIVED' | 'BUDGET_REACHED';
+
+const messages: Record<Exclude<Rejection['reason'], WithOwnError>, string> = {
   RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",
-  BUDGET_REACHED:
-    "The project's monthly budget is reached. Wait until next month, or have the budget raised.",
   UPSTREAM_UNAVAILABLE:
     'Whether the database lost this request in a restore is not known yet. Retry later.',
   INPUT_FILES_PURGED:

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { budgetOwners } from '../../core/metering/monthly-budget.ts';
 
 /** Every success is an object with the one member `data`. */
 export const enveloped = <T extends z.ZodType>(data: T) => z.object({ data });
@@ -10,6 +11,9 @@ const errorBody = z
       message: z.string(),
       limit: z.number().optional(),
       current: z.number().optional(),
+      budget: z.enum(budgetOwners).optional().meta({
+        description: 'With `BUDGET_REACHED`: whose monthly budget is reached.',
+      }),
     }),
   })
   .meta({ id: 'ErrorEnvelope' });

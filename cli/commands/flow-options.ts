@@ -13,6 +13,7 @@ import {
   jsonObject,
   memory,
   model,
+  monthlyBudgetUsd,
   name,
   noneAsNull,
   type OrNone,
@@ -36,6 +37,7 @@ export interface FlowOptions {
   timeoutSeconds?: OrNone<number>;
   maxTurns?: OrNone<number>;
   maxBudgetUsd?: OrNone<number>;
+  monthlyBudgetUsd?: OrNone<number>;
   runner?: OrNone<string>;
   schedule?: OrNone<string>;
   timezone?: string;
@@ -68,6 +70,11 @@ export function withFlowOptions(command: Command): Command {
     .option('--timeout-seconds <n|none>', 'maximum duration of a run', orNone(timeout))
     .option('--max-turns <n|none>', 'maximum number of model turns of a run', orNone(turns))
     .option('--max-budget-usd <n|none>', 'maximum cost of a run or a session', orNone(budgetUsd))
+    .option(
+      '--monthly-budget-usd <n|none>',
+      'maximum cost of all its runs in a month',
+      orNone(monthlyBudgetUsd),
+    )
     .option('--runner <host|none>', 'ID of the only host that may run it', orNone(name))
     .option(
       '--schedule <cron|none>',
@@ -125,6 +132,7 @@ export function requestBody(
       maxTurns: noneAsNull(options.maxTurns),
       maxBudgetUsd: noneAsNull(options.maxBudgetUsd),
     }),
+    monthlyBudgetUsd: noneAsNull(options.monthlyBudgetUsd),
     runner: noneAsNull(options.runner),
     schedule: scheduleOf(options, config['schedule'] ?? before.schedule),
   };

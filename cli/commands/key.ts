@@ -1,16 +1,30 @@
 import { userInfo } from 'node:os';
 import { Command } from 'commander';
 import { limits } from '../../core/limits.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { futureDate, keyScope, name, projectId, uuid, wholeNumber } from '../parse-options.ts';
+import {
+  futureDate,
+  keyScope,
+  monthlyBudgetUsd,
+  name,
+  noneAsNull,
+  type OrNone,
+  orNone,
+  projectId,
+  uuid,
+  wholeNumber,
+} from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
+import { nothingToUpdate } from './require-change.ts';
 
 export function keyCommand(deps: CliDeps): Command {
   return new Command('key')
     .description('manage API keys')
     .addCommand(create(deps))
     .addCommand(list(deps))
+    .addCommand(set(deps))
     .addCommand(revoke(deps));
 }
 
@@ -21,8 +35,15 @@ interface NewKeyOptions {
   rpm?: number;
   expires?: Date;
   scope?: string[];
+  monthlyBudgetUsd?: OrNone<number>;
   json?: true;
 }
+
+const budgetOption = [
+  '--monthly-budget-usd <n|none>',
+  'maximum cost of the runs that it has started, in a month',
+  orNone(monthlyBudgetUsd),
+] as const;
 
 function create({ withStores }: CliDeps): Command {
   return new Command('create')
@@ -37,6 +58,7 @@ function create({ withStores }: CliDeps): Command {
       'limit the key to `read`, `run`, `chat` or `flow:<id>`; repeatable (default: no limit)',
       keyScope,
     )
+    .option(...budgetOption)
     .option('--json', 'print JSON')
     .action((options: NewKeyOptions) =>
       withStores(async ({ projects, flows, change, publicUrl }) => {
@@ -50,6 +72,7 @@ function create({ withStores }: CliDeps): Command {
           ...(rpm === undefined ? {} : { rateLimitRpm: rpm }),
           ...(expires === undefined ? {} : { expiresAt: expires }),
           ...(scope === undefined ? {} : { scopes: scope }),
+          ...omitUndefined({ monthlyBudgetUsd: noneAsNull(options.monthlyBudgetUsd) }),
         };
         const { key, record } = await change((on) => on.createKey(fields));
         if (options.json) return printRecord({ key, ...record }, options);
@@ -92,9 +115,27 @@ const listedFields = [
   'state',
   'rateLimitRpm',
   'scopes',
+  'monthlyBudgetUsd',
   'expiresAt',
   'lastUsedAt',
 ] as const;
+
+function set({ withStores }: CliDeps): Command {
+  return new Command('set')
+    .description('change the monthly budget of a key')
+    .argument('<key-id>', 'its ID, see `flowrun key list`', uuid)
+    .option(...budgetOption)
+    .option('--json', 'print JSON')
+    .action(async (keyId: string, options: { monthlyBudgetUsd?: OrNone<number>; json?: true }) => {
+      const patch = omitUndefined({ monthlyBudgetUsd: noneAsNull(options.monthlyBudgetUsd) });
+      if (Object.keys(patch).length === 0) throw nothingToUpdate('key set');
+      await withStores(async ({ change }) => {
+        const key = await change((on) => on.changeKey(keyId, patch));
+        if (key === null) throw new CliError(`No such key: ${keyId}.`);
+        printRecord(key, options);
+      });
+    });
+}
 
 function revoke({ withStores }: CliDeps): Command {
   return new Command('revoke')

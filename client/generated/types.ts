@@ -291,6 +291,8 @@ export interface Flow {
     maxTurns: number | null;
     maxBudgetUsd: number | null;
   };
+  /** Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited. */
+  monthlyBudgetUsd: number | null;
   storage: {
     usedBytes: number;
     limitBytes: number;

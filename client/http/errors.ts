@@ -1,3 +1,5 @@
+import type { BudgetOwner } from '../../core/metering/monthly-budget.ts';
+
 interface ErrorFacts {
   code: string;
   message: string;
@@ -7,6 +9,7 @@ interface ErrorFacts {
   retryAfterSeconds?: number | null;
   limit?: number;
   current?: number;
+  budget?: BudgetOwner;
   cause?: unknown;
 }
 
@@ -47,7 +50,16 @@ export class RangeNotSatisfiable extends FlowrunError {}
 export class RateLimited extends FlowrunError {}
 export class ConcurrentLimit extends FlowrunError {}
 export class MonthlyQuota extends FlowrunError {}
-export class BudgetReached extends FlowrunError {}
+/** 429: a monthly budget is reached. `limit` and `current` are in dollars. */
+export class BudgetReached extends FlowrunError {
+  /** Whose budget it is. */
+  readonly budget: BudgetOwner | undefined;
+
+  constructor(facts: ErrorFacts) {
+    super(facts);
+    this.budget = facts.budget;
+  }
+}
 export class SessionLimit extends FlowrunError {}
 export class StreamLimit extends FlowrunError {}
 export class WaitLimit extends FlowrunError {}

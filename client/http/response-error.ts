@@ -1,4 +1,5 @@
 import { isObject, parseObject } from '../../core/json.ts';
+import { type BudgetOwner, budgetOwners } from '../../core/metering/monthly-budget.ts';
 import { errorClasses, FlowrunError } from './errors.ts';
 
 /** The error of a response that is not a success. */
@@ -16,11 +17,17 @@ export async function responseError(response: Response): Promise<FlowrunError> {
     retryAfterSeconds: secondsIn(headers.get('retry-after')),
     ...numberAs('limit', envelope['limit']),
     ...numberAs('current', envelope['current']),
+    ...ownerOf(envelope['budget']),
   });
 }
 
 const textOr = (value: unknown, fallback: string): string =>
   typeof value === 'string' ? value : fallback;
+
+function ownerOf(budget: unknown): { budget?: BudgetOwner } {
+  const owner = budgetOwners.find((each) => each === budget);
+  return owner === undefined ? {} : { budget: owner };
+}
 
 function numberAs<Name extends string>(name: Name, value: unknown): Partial<Record<Name, number>> {
   const fields: Partial<Record<Name, number>> = {};

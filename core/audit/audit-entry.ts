@@ -6,6 +6,7 @@ export const auditActions = [
   'webhook_secret_rotated',
   'webhook_secret_replaced',
   'key_created',
+  'key_changed',
   'key_revoked',
   'flow_created',
   'flow_changed',

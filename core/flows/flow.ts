@@ -28,6 +28,8 @@ export interface Flow {
   schedulePausedAt: Date | null;
   /** Defaults for its runs; null: no limit. */
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
+  /** For the model calls of all its runs in a month. Null: unlimited. */
+  monthlyBudgetUsd: number | null;
   storage: { usedBytes: number };
   /** The only host that may run it; null: every host may. */
   runner: string | null;

@@ -1,4 +1,5 @@
 import type { ModelPrice } from './model-prices.ts';
+import type { ReachedBudget } from './monthly-budget.ts';
 import type { TokenCounts } from './token-counts.ts';
 
 /** One model call, as the ledger stores it. */
@@ -35,6 +36,5 @@ export interface RunSpending {
 
 /** The totals of a run after calls were added to the ledger. */
 export interface RecordedSpending extends RunSpending {
-  /** Whether the project has reached it. Null: the project has no monthly budget. */
-  isMonthlyBudgetReached: boolean | null;
+  reachedBudget: ReachedBudget;
 }

@@ -41,8 +41,8 @@ export const projectLimits: LimitRow[] = [
   ],
   ['Runs per project and month', 'unlimited; configurable per project', '429 `MONTHLY_QUOTA`'],
   [
-    'Cost of the model calls per project and month',
-    'unlimited; configurable per project',
+    'Cost of the model calls per project, flow or key, and month',
+    'unlimited; configurable per project, flow and key',
     '429 `BUDGET_REACHED` for new runs and messages; runs end with `budget_exceeded`',
   ],
 ];

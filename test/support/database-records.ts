@@ -21,7 +21,7 @@ export interface Scenario {
   /** An admitted run. */
   run(overrides?: Partial<AdmitRun>): Promise<Run>;
   /** An opened session. */
-  session(overrides?: Pick<AdmitRun, 'callbackUrl'>): Promise<Run>;
+  session(overrides?: Partial<Pick<AdmitRun, 'callbackUrl' | 'keyId'>>): Promise<Run>;
 }
 
 /** Creates a project with a flow, in which tests create runs. */

@@ -22,7 +22,12 @@ export interface LimitedRun {
 }
 
 /** Limits that end the run when they are reached. */
-export type ExceededLimit = 'budget_exceeded' | 'monthly_budget_reached' | 'too_many_calls';
+export type ExceededLimit =
+  | 'budget_exceeded'
+  | 'monthly_budget_reached'
+  | 'monthly_flow_budget_reached'
+  | 'monthly_key_budget_reached'
+  | 'too_many_calls';
 
 export interface CallLimits {
   /** The refusal of a call to a model that the run may not call; null if it may. */

@@ -1,30 +1,30 @@
 import type { LedgerEntry, RecordedSpending } from '../../core/metering/ledger-entry.ts';
+import type { BudgetOwner, ReachedBudget } from '../../core/metering/monthly-budget.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { ModelApiError } from '../egress/model/model-api-error.ts';
-import type { Refusal } from './call-limits.ts';
+import type { ExceededLimit, Refusal } from './call-limits.ts';
 
 interface BudgetedRun {
   runId: string;
-  /** Null: the project has no budget. */
-  isMonthlyBudgetReached: boolean | null;
-  /** A session continues when its project has a budget again. A plain run ends. */
+  reachedBudget: ReachedBudget;
+  /** A session continues when there is a budget again. A plain run ends. */
   isSession: boolean;
 }
 
 export type MonthlyBudget = ReturnType<typeof createMonthlyBudget>;
 
 /**
- * Every statement that adds calls to the ledger returns whether the project's budget is reached, so
- * a run has the current state after each of its calls. A call that is about to be refused reads the
+ * Every statement that adds calls to the ledger returns whose budget is reached, so a run has
+ * the current state after each of its calls. A call that is about to be refused reads the
  * state again, because the budget may have been raised.
  */
 export function createMonthlyBudget(run: BudgetedRun, ledger: LedgerStore) {
   const { runId, isSession } = run;
-  let isReached = run.isMonthlyBudgetReached;
+  let reached = run.reachedBudget;
 
   async function record(calls: readonly LedgerEntry[]): Promise<RecordedSpending | null> {
     const recorded = await ledger.record(runId, calls);
-    if (recorded !== null) isReached = recorded.isMonthlyBudgetReached;
+    if (recorded !== null) reached = recorded.reachedBudget;
     return recorded;
   }
 
@@ -36,16 +36,23 @@ export function createMonthlyBudget(run: BudgetedRun, ledger: LedgerStore) {
      * every call that has ended.
      */
     async check(written: () => Promise<void>): Promise<Refusal | null> {
-      if (isReached === null) return null;
+      if (reached === null) return null;
       await written();
-      if (isReached) await record([]);
-      return isReached ? { error, exceeded: isSession ? null : 'monthly_budget_reached' } : null;
+      if (reached !== 'none') await record([]);
+      if (reached === null || reached === 'none') return null;
+      return { error: budgetReached(reached), exceeded: isSession ? null : exceeded[reached] };
     },
   };
 }
 
-const error: ModelApiError = {
+const exceeded = {
+  project: 'monthly_budget_reached',
+  flow: 'monthly_flow_budget_reached',
+  key: 'monthly_key_budget_reached',
+} as const satisfies Record<BudgetOwner, ExceededLimit>;
+
+const budgetReached = (owner: BudgetOwner): ModelApiError => ({
   status: 402,
   type: 'billing_error',
-  message: "The project's monthly budget is reached.",
-};
+  message: `The ${owner}'s monthly budget is reached.`,
+});

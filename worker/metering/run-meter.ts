@@ -8,6 +8,7 @@ import { usualPromptTokens } from '../../core/metering/call-bound.ts';
 import { costUsdOf } from '../../core/metering/call-cost.ts';
 import type { LedgerEntry, RunSpending } from '../../core/metering/ledger-entry.ts';
 import { findPrice, type PriceList } from '../../core/metering/model-prices.ts';
+import type { ReachedBudget } from '../../core/metering/monthly-budget.ts';
 import { createDeferred } from '../../lib/async/deferred.ts';
 import { createNotifier } from '../../lib/async/notifier.ts';
 import type { RetryPolicy } from '../../lib/async/retry.ts';
@@ -41,8 +42,8 @@ interface MeteredRun extends LimitedRun {
   runId: string;
   /** The run's totals in the ledger. */
   spending: RunSpending;
-  /** The state when the sandbox was started. Null: the project had no monthly budget. */
-  isMonthlyBudgetReached: boolean | null;
+  /** The state when the sandbox was started. */
+  reachedBudget: ReachedBudget;
   isSession: boolean;
   /** The folder of the sandbox that only root can access. */
   root: string;

@@ -20,6 +20,7 @@ export interface FlowRow {
   timeout_seconds: number | null;
   max_turns: number | null;
   max_budget_usd: number | null;
+  monthly_budget_usd: number | null;
   runner: string | null;
   schedule_cron: string | null;
   schedule_timezone: string | null;
@@ -51,6 +52,7 @@ const columns: readonly (keyof FlowRow)[] = [
   'timeout_seconds',
   'max_turns',
   'max_budget_usd',
+  'monthly_budget_usd',
   'runner',
   'schedule_cron',
   'schedule_timezone',
@@ -88,6 +90,7 @@ export function toFlow(row: FlowRow): Flow {
     network: { policy: row.network_policy, allowedHosts: row.allowed_hosts },
     timeoutSeconds: row.timeout_seconds,
     limits: { maxTurns: row.max_turns, maxBudgetUsd: row.max_budget_usd },
+    monthlyBudgetUsd: row.monthly_budget_usd,
     storage: { usedBytes: row.storage_bytes },
     runner: row.runner,
     schedule: scheduleOf(row),

@@ -23,6 +23,7 @@ export type FlowFields = Pick<
   | 'network'
   | 'timeoutSeconds'
   | 'limits'
+  | 'monthlyBudgetUsd'
   | 'runner'
   | 'schedule'
 > & { secrets: FlowSecrets };
@@ -156,6 +157,7 @@ function columnsOf(
     ['timeout_seconds', flow.timeoutSeconds],
     ['max_turns', flow.limits?.maxTurns],
     ['max_budget_usd', flow.limits?.maxBudgetUsd],
+    ['monthly_budget_usd', flow.monthlyBudgetUsd],
     ['runner', flow.runner],
     ['schedule_cron', flow.schedule === null ? null : flow.schedule?.cron],
     ['schedule_timezone', flow.schedule === null ? null : flow.schedule?.timezone],

@@ -13,6 +13,8 @@ export interface KeyRecord {
   shownPrefix: string;
   rateLimitRpm: number;
   scopes: KeyScopes;
+  /** For the model calls of its runs in a month. Null: unlimited. */
+  monthlyBudgetUsd: number | null;
   /** Decided by the database's clock at the time of reading. */
   state: 'active' | 'expired' | 'revoked';
   expiresAt: Date | null;
@@ -29,6 +31,7 @@ export interface KeyRow {
   shown_prefix: string;
   rate_limit_rpm: number;
   scopes: string[] | null;
+  monthly_budget_usd: number | null;
   state: KeyRecord['state'];
   expires_at: Date | null;
   revoked_at: Date | null;
@@ -37,8 +40,8 @@ export interface KeyRow {
 }
 
 export const keyColumns = `
-  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, scopes, expires_at,
-  revoked_at, last_used_at, created_at,
+  id, project_id, name, created_by, shown_prefix, rate_limit_rpm, scopes, monthly_budget_usd,
+  expires_at, revoked_at, last_used_at, created_at,
   case
     when revoked_at is not null then 'revoked'
     when expires_at <= db_clock() then 'expired'
@@ -54,6 +57,7 @@ export function toKeyRecord(row: KeyRow): KeyRecord {
     shownPrefix: row.shown_prefix,
     rateLimitRpm: row.rate_limit_rpm,
     scopes: row.scopes,
+    monthlyBudgetUsd: row.monthly_budget_usd,
     state: row.state,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,

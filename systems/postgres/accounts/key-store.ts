@@ -21,8 +21,14 @@ export interface NewKey {
   expiresAt?: Date;
   /** By default the key is not limited. */
   scopes?: readonly string[];
+  /** Null, and the default: unlimited. */
+  monthlyBudgetUsd?: number | null;
   /** The key to store, in the format of a generated one. Throws if it exists. */
   key?: string;
+}
+
+export interface KeyPatch {
+  monthlyBudgetUsd?: number | null;
 }
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -41,6 +47,10 @@ export function createKeyStore(pool: Db) {
     /** `after` is a page's `next`. */
     page: (projectId: string, query: { limit: number; after?: string }) =>
       pageOfKeys(pool, projectId, query),
+    /** The same within a transaction: the key is locked until it ends. */
+    findLocked: (keyId: string) => findLockedKey(pool, keyId),
+    /** Null if there is no such key. */
+    update: (keyId: string, patch: KeyPatch) => updateKey(pool, keyId, patch),
     /** Takes effect with the next request and cannot be undone. Null if there is no such key. */
     revoke: (keyId: string) => revokeKey(pool, keyId),
     /** Like `revoke`. False if the key was already revoked, or if there is no such key. */
@@ -55,8 +65,8 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys
        (id, project_id, name, created_by, shown_prefix, key_hash, rate_limit_rpm, expires_at,
-        scopes)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        scopes, monthly_budget_usd)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      returning ${keyColumns}`,
     [
       randomUUID(),
@@ -68,6 +78,7 @@ async function createKey(db: Db, input: NewKey): Promise<{ key: string; record: 
       input.rateLimitRpm ?? limits.key.ratePerMinute,
       input.expiresAt ?? null,
       input.scopes ?? null,
+      input.monthlyBudgetUsd ?? null,
     ],
   );
   if (!rows[0]) throw new Error('the key was not stored');
@@ -115,6 +126,21 @@ async function listKeys(db: Db, projectId: string): Promise<KeyRecord[]> {
 async function findKey(db: Db, keyId: string): Promise<KeyRecord | null> {
   const text = `select ${keyColumns} from api_keys where id = $1`;
   const { rows } = await db.query<KeyRow>(text, [keyId]);
+  return rows[0] ? toKeyRecord(rows[0]) : null;
+}
+
+async function findLockedKey(db: Db, keyId: string): Promise<KeyRecord | null> {
+  await db.query('select from api_keys where id = $1 for no key update', [keyId]);
+  return findKey(db, keyId);
+}
+
+async function updateKey(db: Db, keyId: string, patch: KeyPatch): Promise<KeyRecord | null> {
+  const { rows } = await db.query<KeyRow>(
+    `update api_keys set monthly_budget_usd = case when $2 then $3 else monthly_budget_usd end
+     where id = $1
+     returning ${keyColumns}`,
+    [keyId, patch.monthlyBudgetUsd !== undefined, patch.monthlyBudgetUsd ?? null],
+  );
   return rows[0] ? toKeyRecord(rows[0]) : null;
 }
 

@@ -5,7 +5,8 @@ import { type AuditActor, changedFields } from '../../../core/audit/audit-entry.
 import type { Flow } from '../../../core/flows/flow.ts';
 import type { HostChanges } from '../hosts/host-store.ts';
 import type { FlowChanges, FlowDecision, FlowFields, NewFlow } from './flow-store.ts';
-import type { KeyStore, NewKey } from './key-store.ts';
+import type { KeyRecord } from './key-row.ts';
+import type { KeyPatch, KeyStore, NewKey } from './key-store.ts';
 import type { OperatorStore } from './operator-store.ts';
 import type { NewOperatorToken, OperatorTokenStore } from './operator-token-store.ts';
 import type { NewProject, Project, ProjectPatch, ProjectStore } from './project-store.ts';
@@ -30,6 +31,8 @@ export const recordedChanges = (on: On) => ({
   /** Null if there is no such project. */
   changeSettings: (projectId: string, patch: ProjectPatch) => changeSettings(on, projectId, patch),
   createKey: (fields: NewKey) => createKey(on, fields),
+  /** Null if there is no such key. */
+  changeKey: (keyId: string, patch: KeyPatch) => changeKey(on, keyId, patch),
   /** A further call changes and records nothing. */
   revokeKey: (key: { projectId: string; keyId: string }) => revokeKey(on, key),
   createFlow: (fields: NewFlow) => createFlow(on, fields),
@@ -84,6 +87,18 @@ async function createKey(on: On, { projectId, createdBy, key, ...fields }: NewKe
   const object = { projectId, objectId: created.record.keyId, ...changedFields({}, fields) };
   await on.record({ action: 'key_created', ...object });
   return created;
+}
+
+async function changeKey(on: On, keyId: string, patch: KeyPatch): Promise<KeyRecord | null> {
+  const before = await on.keys.findLocked(keyId);
+  if (before === null) return null;
+  const object = { projectId: before.projectId, objectId: keyId };
+  await on.record({
+    action: 'key_changed',
+    ...object,
+    ...changedFields({ ...before }, { ...patch }),
+  });
+  return on.keys.update(keyId, patch);
 }
 
 async function revokeKey(

@@ -5,6 +5,7 @@
 
 import type { AuditActor } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
+import type { BudgetOwner } from '../../../core/metering/monthly-budget.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { recordEntry } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -44,6 +45,8 @@ export interface AdmissionRejection {
   /** Both are set if a limit was reached. */
   limit?: number;
   current?: number;
+  /** Whose monthly budget was reached. */
+  budget?: BudgetOwner;
 }
 
 export type Admission =
@@ -106,7 +109,13 @@ interface AdmissionOptions {
 
 type AdmissionRow =
   | ({ outcome: 'admitted' | 'replay' } & RunRow)
-  | { outcome: 'rejected'; reason: RejectionReason; limit: number | null; current: number | null };
+  | ({ outcome: 'rejected'; reason: RejectionReason } & ReachedLimit);
+
+interface ReachedLimit {
+  limit: number | null;
+  current: number | null;
+  budget: BudgetOwner | null;
+}
 
 async function admitRun(
   db: Db,
@@ -183,12 +192,13 @@ function dryRunWithFiles(
 }
 
 const admitStatement = `
-  select a.outcome, a.reason, a.limit, a.current, a.last_seq, ${runColumns}
+  select a.outcome, a.reason, a.limit, a.current, a.budget, a.last_seq, ${runColumns}
   from admit_run($1) a
   cross join lateral (select (a.run).*) r`;
 
 function toRejection(row: AdmissionRow & { outcome: 'rejected' }): AdmissionRejection {
-  const { reason, limit, current } = row;
+  const { reason, limit, current, budget } = row;
   if (limit === null || current === null) return { outcome: 'rejected', reason };
-  return { outcome: 'rejected', reason, limit, current };
+  const reached = { limit, current, ...(budget === null ? {} : { budget }) };
+  return { outcome: 'rejected', reason, ...reached };
 }

@@ -1,4 +1,5 @@
 import type { Flow, FlowSecrets } from '../../../core/flows/flow.ts';
+import type { ReachedBudget } from '../../../core/metering/monthly-budget.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { SessionPlan } from '../../../core/sessions/session.ts';
@@ -19,8 +20,7 @@ export interface SandboxPlan {
   config: RunConfig | null;
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
-  /** Whether the project has reached it. Null: the project has no monthly budget. */
-  isMonthlyBudgetReached: boolean | null;
+  reachedBudget: ReachedBudget;
   /** Null for a plain run. */
   session: SessionPlan | null;
 }
@@ -31,7 +31,7 @@ interface PlanRow extends RunRow {
   config_sealed: Buffer | null;
   session_config_sealed: Buffer | null;
   output_schema: string | null;
-  is_budget_reached: boolean | null;
+  reached_budget: ReachedBudget;
   started_generation: number | null;
   has_unsaved_turn: boolean;
   [flowColumn: `flow.${string}`]: unknown;
@@ -43,7 +43,7 @@ const planStatement = `
   select ${runColumns}, l.last_seq, r.output_schema, ${joinedFlowColumns(flowPrefix)}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
     s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn,
-    (select b.current >= b."limit" from monthly_budget(r.project_id) b) as is_budget_reached
+    reached_budget(r.project_id, r.flow_id, r.key_id) as reached_budget
   from runs r
   join run_logs l on l.run_id = r.id
   join flows f on f.id = r.flow_id
@@ -67,7 +67,7 @@ export async function readSandboxPlan(
     secrets: openFlowSecrets(sealer, run.flowId, row.secrets_sealed),
     config: configOf(sealer, run, row),
     outputSchema: row.output_schema,
-    isMonthlyBudgetReached: row.is_budget_reached,
+    reachedBudget: row.reached_budget,
     session: sessionOf(run, row),
   };
 }

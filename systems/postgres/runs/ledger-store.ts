@@ -23,7 +23,7 @@ async function recordCalls(
   const { rows } = await db.query<RecordedSpending>({
     name: 'record_model_calls',
     text: `select run_calls as calls, run_cost_nanos as "costNanos",
-                  is_budget_reached as "isMonthlyBudgetReached"
+                  run_reached_budget as "reachedBudget"
            from record_model_calls($1, $2)`,
     values: [runId, JSON.stringify(calls.map(rowOf))],
   });

@@ -64,6 +64,8 @@ create table flows (
   timeout_seconds integer check (timeout_seconds > 0),
   max_turns integer check (max_turns > 0),
   max_budget_usd double precision check (max_budget_usd > 0),
+  -- for the model calls of all its runs in a month (UTC); null: unlimited
+  monthly_budget_usd double precision check (monthly_budget_usd >= 0),
   -- the id of the only host this flow may run on
   runner text,
   schedule_cron text,
@@ -102,6 +104,8 @@ create table api_keys (
   rate_limit_rpm integer not null default 60 check (rate_limit_rpm between 1 and 10000),
   -- see core/keys/key-scopes.ts; null: everything that the interface gives a key
   scopes text[] check (cardinality(scopes) > 0),
+  -- for the model calls of the runs that the key has started, in a month (UTC); null: unlimited
+  monthly_budget_usd double precision check (monthly_budget_usd >= 0),
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,

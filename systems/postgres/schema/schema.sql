@@ -127,10 +127,12 @@ CREATE TABLE public.api_keys (
     key_hash bytea NOT NULL,
     rate_limit_rpm integer DEFAULT 60 NOT NULL,
     scopes text[],
+    monthly_budget_usd double precision,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT api_keys_monthly_budget_usd_check CHECK ((monthly_budget_usd >= (0)::double precision)),
     CONSTRAINT api_keys_rate_limit_rpm_check CHECK (((rate_limit_rpm >= 1) AND (rate_limit_rpm <= 10000))),
     CONSTRAINT api_keys_scopes_check CHECK ((cardinality(scopes) > 0))
 );
@@ -235,6 +237,7 @@ CREATE TABLE public.flows (
     timeout_seconds integer,
     max_turns integer,
     max_budget_usd double precision,
+    monthly_budget_usd double precision,
     runner text,
     schedule_cron text,
     schedule_timezone text,
@@ -254,6 +257,7 @@ CREATE TABLE public.flows (
     CONSTRAINT flows_file_count_check CHECK ((file_count >= 0)),
     CONSTRAINT flows_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
     CONSTRAINT flows_max_turns_check CHECK ((max_turns > 0)),
+    CONSTRAINT flows_monthly_budget_usd_check CHECK ((monthly_budget_usd >= (0)::double precision)),
     CONSTRAINT flows_network_policy_check CHECK ((network_policy = ANY (ARRAY['limited'::text, 'open'::text, 'none'::text]))),
     CONSTRAINT flows_storage_bytes_check CHECK ((storage_bytes >= 0)),
     CONSTRAINT flows_timeout_seconds_check CHECK ((timeout_seconds > 0))

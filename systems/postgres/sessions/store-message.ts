@@ -1,4 +1,5 @@
 import { limits } from '../../../core/limits.ts';
+import type { BudgetOwner } from '../../../core/metering/monthly-budget.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
@@ -32,7 +33,14 @@ export type StoredMessage =
   /** `position`: how many messages come before it, including the one in progress. */
   | { outcome: 'stored' | 'known'; messageId: string; position: number }
   | { outcome: 'gone' }
-  | { outcome: 'rejected'; reason: MessageRejection; limit: number | null; current: number | null };
+  | ({ outcome: 'rejected'; reason: MessageRejection } & ReachedLimit);
+
+interface ReachedLimit {
+  limit: number | null;
+  current: number | null;
+  /** Whose monthly budget was reached. */
+  budget: BudgetOwner | null;
+}
 
 export interface MessageFiles {
   flowId: string;
@@ -44,7 +52,7 @@ type StoreRow =
   | { outcome: 'gone' }
   /** The session has released its slot meanwhile. */
   | { outcome: 'released' }
-  | { outcome: MessageRejection; limit: number | null; current: number | null };
+  | ({ outcome: MessageRejection } & ReachedLimit);
 
 interface StoreOptions {
   hostStaleMs: number;
@@ -60,7 +68,7 @@ export async function storeMessage(
 ): Promise<StoredMessage> {
   const { hostStaleMs, locksProject, isFinal } = options;
   const text = `
-    select outcome, message_id, position, "limit", current
+    select outcome, message_id, position, "limit", current, budget
     from store_message($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
   const values = [
     message.runId,
@@ -90,6 +98,7 @@ export async function storeMessage(
         reason: row.outcome,
         limit: row.limit,
         current: row.current,
+        budget: row.budget,
       };
   }
 }

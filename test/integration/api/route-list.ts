@@ -97,6 +97,7 @@ const forOperatorTokens = [
   'GET /api/projects/:projectId/webhook-secret',
   'PATCH /api/projects/:projectId/endpoints/:endpointId',
   'PATCH /api/projects/:projectId/flows/:flowId',
+  'PATCH /api/projects/:projectId/keys/:keyId',
   'PATCH /api/projects/:projectId/runs/:runId/labels',
   'PATCH /api/projects/:projectId/settings',
   'POST /api/projects',

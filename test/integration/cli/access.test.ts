@@ -45,6 +45,25 @@ describe('keys', () => {
     expect((await flowrun('key', 'list', '--project', 'shop')).out).toContain('["chat",');
   });
 
+  test('have a monthly budget that can be changed', async () => {
+    const create = ['key', 'create', '--project', 'shop', '--name', 'capped'];
+    const { keyId, monthlyBudgetUsd } = await flowrun.json<KeyRecord>(
+      ...[...create, '--monthly-budget-usd', '0.5'],
+    );
+    expect(monthlyBudgetUsd).toBe(0.5);
+    const set = (...options: string[]) => flowrun.json<KeyRecord>('key', 'set', keyId, ...options);
+    expect(await set('--monthly-budget-usd', '20')).toMatchObject({ monthlyBudgetUsd: 20 });
+    expect(await set('--monthly-budget-usd', 'none')).toMatchObject({ monthlyBudgetUsd: null });
+    const budget = ['--monthly-budget-usd', '1'];
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    expect(await flowrun('key', 'set', nobody, ...budget)).toMatchObject({
+      ...{ code: 1, err: `No such key: ${nobody}.\n` },
+    });
+    expect(await flowrun('key', 'set', keyId)).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining('Nothing to update') },
+    });
+  });
+
   test('have an owner, a rate and an expiry, and can be revoked', async () => {
     const { keyId } = await flowrun.json<KeyRecord & { key: string }>(
       ...['key', 'create', '--project', 'shop', '--name', 'deploy', '--created-by', 'ana'],

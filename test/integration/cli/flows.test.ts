@@ -30,7 +30,7 @@ describe('flows', () => {
       ...['--instructions-file', fixture.file('instructions.md', 'Be brief.\n'), '--model', 'opus'],
       ...['--network', 'open', '--allow-host', 'example.org:8443', '--allow-host', '*.example.com'],
       ...['--memory', '1.5GiB', '--cpus', '0.5', '--timeout-seconds', '60', '--runner', 'host-1'],
-      ...['--max-turns', '12', '--max-budget-usd', '2.50'],
+      ...['--max-turns', '12', '--max-budget-usd', '2.50', '--monthly-budget-usd', '99.5'],
     );
     expect(rich).toMatchObject({
       prompt: '-- begin',
@@ -40,12 +40,22 @@ describe('flows', () => {
       network: { policy: 'open', allowedHosts: ['example.org:8443', '*.example.com'] },
       timeoutSeconds: 60,
       limits: { maxTurns: 12, maxBudgetUsd: 2.5 },
+      monthlyBudgetUsd: 99.5,
       runner: 'host-1',
     });
     expect(await flowrun.json('flow', 'show', rich.flowId)).toEqual(rich);
-    const update = ['flow', 'update', rich.flowId, '--max-turns', 'none'];
+    const update = [
+      'flow',
+      'update',
+      rich.flowId,
+      '--max-turns',
+      'none',
+      '--monthly-budget-usd',
+      '0',
+    ];
     expect(await flowrun.json<Flow>(...update)).toMatchObject({
       limits: { maxTurns: null, maxBudgetUsd: 2.5 },
+      monthlyBudgetUsd: 0,
     });
   });
 

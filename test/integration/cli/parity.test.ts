@@ -151,6 +151,12 @@ function settingsAndKeys(): [what: string, path: string, body: object, args: str
       create('--name', 'k', '--rpm', '10001'),
     ],
     [
+      'a key with a monthly budget below 0',
+      keys,
+      { name: 'k', monthlyBudgetUsd: -1 },
+      create('--name', 'k', '--monthly-budget-usd=-1'),
+    ],
+    [
       'a key with an unknown scope',
       keys,
       { name: 'k', scopes: ['read', 'write'] },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorStatuses } from '../../../api/errors.ts';
 import {
+  BudgetReached,
   ConnectionFailed,
   errorClasses,
   FlowrunError,
@@ -26,6 +27,15 @@ test.each(Object.entries(errorStatuses))('makes an error of %s', async (code, [s
   const facts = { code, status, requestId: 'r1', retryAfterSeconds: 7, limit: 10, current: 11 };
   expect(error).toMatchObject({ ...facts, message: 'No.' });
 });
+
+test.each(['project', 'flow', 'key', undefined, 'organization'])(
+  'an error of a reached budget names its owner: %s',
+  async (budget) => {
+    const error = await responseError(new Response(envelope('BUDGET_REACHED', { budget })));
+    expect(error).toBeInstanceOf(BudgetReached);
+    expect(error).toMatchObject({ budget: budget === 'organization' ? undefined : budget });
+  },
+);
 
 test.each([
   ['constructor', envelope('constructor')],

@@ -102,10 +102,10 @@ function answerBound(
   });
 }
 
-function meteredRunOf({ run, flow, session, isMonthlyBudgetReached }: SandboxPlan) {
+function meteredRunOf({ run, flow, session, reachedBudget }: SandboxPlan) {
   const { runId, spending, model, maxTurns, maxBudgetUsd } = run;
   const limited = { model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
-  return { ...limited, runId, spending, isMonthlyBudgetReached, isSession: session !== null };
+  return { ...limited, runId, spending, reachedBudget, isSession: session !== null };
 }
 
 /** A session's messages are sent one by one, each with its turn. */

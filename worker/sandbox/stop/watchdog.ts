@@ -91,6 +91,10 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
       };
     case 'monthly_budget_reached':
       return { cause: 'budget_exceeded', detail: "the project's monthly budget is reached" };
+    case 'monthly_flow_budget_reached':
+      return { cause: 'budget_exceeded', detail: "the flow's monthly budget is reached" };
+    case 'monthly_key_budget_reached':
+      return { cause: 'budget_exceeded', detail: "the key's monthly budget is reached" };
     case 'too_many_calls':
       return { cause: 'max_turns_exceeded', detail: 'the agent made too many model calls' };
     case 'stalled':

@@ -38,6 +38,7 @@ const full = {
   resources: { memoryBytes: 256 * 1024 ** 2, cpus: 0.1 },
   network: { policy: 'limited', allowedHosts: ['*.example.test', 'example.test:8443'] },
   limits: { maxTurns: 3, maxBudgetUsd: 0.01 },
+  monthlyBudgetUsd: 1_000_000,
 };
 
 test('creates a flow with the given fields and defaults; API keys list it', async () => {
@@ -46,6 +47,7 @@ test('creates a flow with the given fields and defaults; API keys list it', asyn
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     limits: { maxTurns: null, maxBudgetUsd: null },
+    monthlyBudgetUsd: null,
     allowedModels: [],
   });
   const made = await newFlow(full);
@@ -72,6 +74,21 @@ test('a change keeps fields that it omits, and null removes a field', async () =
     limits: { maxTurns: null, maxBudgetUsd: 0.01 },
     updatedAt: expect.any(String),
   });
+});
+
+test('the monthly budget of a flow rejects its runs, until it is removed', async () => {
+  const { flowId } = await newFlow({ monthlyBudgetUsd: 0 });
+  const body = { prompt: 'Go' };
+  const run = () => caller(api, tenant.key)(`/api/v1/flows/${flowId}/runs`, { body });
+  const { status, json } = await run();
+  expect(status).toBe(429);
+  expect(json.error).toEqual({
+    code: 'BUDGET_REACHED',
+    message: expect.stringContaining("The flow's monthly budget is reached"),
+    ...{ limit: 0, current: 0, budget: 'flow' },
+  });
+  await change(flowId, { monthlyBudgetUsd: null });
+  expect((await run()).status).toBe(201);
 });
 
 test('rejects an unknown host as a runner, and keeps the flow', async () => {

@@ -26,6 +26,7 @@ test('shows a key in full once; it works at once and has its creator', async () 
     createdBy: 'olga',
     shownPrefix: key.slice(0, 12),
     rateLimitRpm: 10_000,
+    monthlyBudgetUsd: null,
     state: 'active',
     expiresAt: null,
     lastUsedAt: null,
@@ -55,6 +56,8 @@ test.each([
   [{ name: 'k', rateLimitRpm: 0 }, 'body.rateLimitRpm'],
   [{ name: 'k', rateLimitRpm: 10_001 }, 'body.rateLimitRpm'],
   [{ name: 'k', rateLimitRpm: 1.5 }, 'body.rateLimitRpm'],
+  [{ name: 'k', monthlyBudgetUsd: -0.01 }, 'body.monthlyBudgetUsd'],
+  [{ name: 'k', monthlyBudgetUsd: 1_000_000.01 }, 'body.monthlyBudgetUsd'],
   [{ name: 'k', expiresAt: 'tomorrow' }, 'body.expiresAt'],
   [{ name: 'k', expiresAt: '2020-01-01T00:00:00Z' }, 'body.expiresAt'],
   [{ name: 'k', createdBy: 'another operator' }, 'body.createdBy: unknown field'],
@@ -94,6 +97,43 @@ test('every process rejects a revoked key from the next call on, for good', asyn
   const again = await operator(`${path}/${keyId}`, { method: 'DELETE' });
   const { revokedAt } = revoked.json.data;
   expect(again.json.data).toMatchObject({ keyId, state: 'revoked', revokedAt });
+});
+
+test('the monthly budget of a key can be changed, and nothing else', async () => {
+  const made = (await create({ name: 'capped', monthlyBudgetUsd: 0 })).json.data;
+  expect(made.monthlyBudgetUsd).toBe(0);
+  const at = `${path}/${made.keyId}`;
+  const change = (body: unknown) => operator(at, { method: 'PATCH', body });
+  const flowPath = `/api/v1/flows/${tenant.flowId}/runs`;
+  const run = async () => (await caller(api, made.key)(flowPath, { body: { prompt: 'Go' } })).json;
+  expect((await run()).error).toEqual({
+    code: 'BUDGET_REACHED',
+    message: expect.stringContaining("The key's monthly budget is reached"),
+    ...{ limit: 0, current: 0, budget: 'key' },
+  });
+  for (const monthlyBudgetUsd of [1_000_000, 0.01, null]) {
+    const { json } = await change({ monthlyBudgetUsd });
+    expect(json.data).toMatchObject({ keyId: made.keyId, name: 'capped', monthlyBudgetUsd });
+  }
+  expect((await run()).data).toMatchObject({ projectId: tenant.projectId });
+  expect((await change({})).json.data.monthlyBudgetUsd).toBeNull();
+  for (const body of [{ monthlyBudgetUsd: -1 }, { monthlyBudgetUsd: 1_000_001 }, { name: 'x' }])
+    expect((await change(body)).status).toBe(400);
+  const other = await fixture.tenant();
+  const foreign = await operator(`${path}/${other.keyId}`, { method: 'PATCH', body: {} });
+  expect(foreign.status).toBe(404);
+  const entries = await operator(`/api/audit?projectId=${tenant.projectId}&action=key_changed`);
+  const fields = (entry: { fieldsBefore: string[]; fieldsAfter: string[] }) => [
+    entry.fieldsBefore,
+    entry.fieldsAfter,
+  ];
+  const name = ['monthlyBudgetUsd'];
+  expect(entries.json.data.map(fields)).toEqual([
+    [[], []],
+    [name, []],
+    [name, name],
+    [name, name],
+  ]);
 });
 
 test('a key of another project is 404, and is not revoked', async () => {

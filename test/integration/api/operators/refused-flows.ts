@@ -21,6 +21,8 @@ export const refusedFlows: [given: Record<string, unknown>, says: string][] = [
   [{ network: { policy: 'any' } }, 'body.network.policy'],
   [{ network: { allowedHosts: ['https://example.test'] } }, 'body.network.allowedHosts.0'],
   [{ limits: { maxTurns: 0 } }, 'body.limits.maxTurns'],
+  [{ monthlyBudgetUsd: -0.01 }, 'body.monthlyBudgetUsd'],
+  [{ monthlyBudgetUsd: 1_000_000.01 }, 'body.monthlyBudgetUsd'],
   [{ env: { PATH: '/' } }, 'body.env.PATH'],
   [{ env: { A: 1 } }, 'body.env.A'],
   [{ mcpServers: { docs: { type: 'stdio', command: 'x' } } }, 'body.mcpServers.docs'],

@@ -28,7 +28,13 @@ test('a flow with only a name has the defaults', async () => {
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
-    ...{ schedule: null, schedulePausedAt: null, archivedAt: null, storage: { usedBytes: 0 } },
+    ...{
+      monthlyBudgetUsd: null,
+      schedule: null,
+      schedulePausedAt: null,
+      archivedAt: null,
+      storage: { usedBytes: 0 },
+    },
     ...{ createdAt: expect.any(Date), updatedAt: expect.any(Date) },
   });
   expect(await flows().readSecrets(flow.flowId)).toEqual({ env: {}, mcpServers: {} });
@@ -43,6 +49,7 @@ test('a flow stores its fields and shows the names of its secrets only', async (
     resources: { memoryBytes: 4 * 1024 ** 3, cpus: 0.5 },
     network: { policy: 'open' as const, allowedHosts: ['a.example', 'b.example'] },
     ...{ timeoutSeconds: 60, runner: 'host-1', limits: { maxTurns: 5, maxBudgetUsd: 0.5 } },
+    monthlyBudgetUsd: 7.5,
   };
   const flow = await flows().create({ ...given, secrets });
   expect(flow).toMatchObject({ ...given, envNames: ['A', 'TOKEN'], mcpServerNames: ['docs'] });

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { usdOf } from '../../../../core/metering/call-cost.ts';
+import type { BudgetOwner } from '../../../../core/metering/monthly-budget.ts';
 import type { Run } from '../../../../core/runs/run.ts';
+import { createFlowStore } from '../../../../systems/postgres/accounts/flow-store.ts';
+import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';
 import { createProjectStore } from '../../../../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../../../../systems/postgres/admission/admission.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
@@ -27,14 +30,18 @@ const send = (runId: string) =>
   createMessageStore(database.pool).store({
     ...{ runId, messageId: randomUUID(), clientMessageId: null, text: 'Hello.' },
   });
+const key = () =>
+  createKeyStore(database.pool).create({
+    ...{ projectId: scenario.projectId, name: 'ci', createdBy: 'ana' },
+  });
 const set = (patch: { monthlyBudgetUsd?: number | null; monthlyRunQuota?: number }) =>
   createProjectStore(database.pool, testSealer).update(scenario.projectId, patch);
 
 /** Calls of this month cost this together. */
 const cost = usdOf(costNanos);
 const now = () => ledgerEntry({ endedAt: new Date(today) });
-const reached = (limit: number, current: number) => ({
-  ...{ outcome: 'rejected', reason: 'BUDGET_REACHED', limit, current },
+const reached = (limit: number, current: number, budget: BudgetOwner = 'project') => ({
+  ...{ outcome: 'rejected', reason: 'BUDGET_REACHED', limit, current, budget },
 });
 
 test('runs and messages are rejected from the moment the budget is reached', async () => {
@@ -42,10 +49,10 @@ test('runs and messages are rejected from the moment the budget is reached', asy
   await set({ monthlyBudgetUsd: budget });
   const session = await scenario.session();
   const { runId } = await scenario.run();
-  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: false });
+  expect(await ledger().record(runId, [now()])).toMatchObject({ reachedBudget: 'none' });
   expect(await send(session.runId)).toMatchObject({ outcome: 'stored' });
   expect(await admit()).toMatchObject({ outcome: 'admitted' });
-  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: true });
+  expect(await ledger().record(runId, [now()])).toMatchObject({ reachedBudget: 'project' });
   for (const triggerType of ['api', 'dashboard', 'schedule'])
     expect(await admit({ triggerType })).toEqual(reached(budget, budget));
   expect(await send(session.runId)).toEqual(reached(budget, budget));
@@ -54,12 +61,71 @@ test('runs and messages are rejected from the moment the budget is reached', asy
   expect(await send(session.runId)).toMatchObject({ outcome: 'stored' });
 });
 
+/** Sets the budget of a flow or of a key. */
+async function budgetOf(owner: 'flow' | 'key', id: string, monthlyBudgetUsd: number | null) {
+  if (owner === 'key') await createKeyStore(database.pool).update(id, { monthlyBudgetUsd });
+  else await createFlowStore(database.pool, testSealer).change(id, () => ({ monthlyBudgetUsd }));
+}
+
+test.each(['flow', 'key'] as const)('the budget of a %s limits its runs only', async (owner) => {
+  const { keyId } = (await key()).record;
+  const another = (await key()).record;
+  const { projectId } = scenario;
+  const flow = await createFlowStore(database.pool, testSealer).create({ projectId, name: 'B' });
+  const { runId } = await scenario.run({ keyId });
+  await ledger().record(runId, [now()]);
+  const other = owner === 'key' ? { keyId: another.keyId } : { flowId: flow.flowId, keyId };
+  const ofOther = await scenario.run(other);
+  await ledger().record(ofOther.runId, [now(), now()]);
+
+  const id = owner === 'key' ? keyId : scenario.flow.flowId;
+  await budgetOf(owner, id, usdOf(costNanos + 1_000));
+  expect(await admit({ keyId })).toMatchObject({ outcome: 'admitted' });
+  expect(await ledger().record(runId, [])).toMatchObject({ reachedBudget: 'none' });
+  await budgetOf(owner, id, cost);
+  expect(await admit({ keyId })).toEqual(reached(cost, cost, owner));
+  expect(await ledger().record(runId, [])).toMatchObject({ reachedBudget: owner });
+  expect(await admit(other)).toMatchObject({ outcome: 'admitted' });
+  expect(await ledger().record(ofOther.runId, [])).toMatchObject({ reachedBudget: null });
+  await budgetOf(owner, id, null);
+  expect(await admit({ keyId })).toMatchObject({ outcome: 'admitted' });
+});
+
+test('a message counts for the flow and the key of its session', async () => {
+  const { keyId } = (await key()).record;
+  const session = await scenario.session({ keyId });
+  await ledger().record(session.runId, [now()]);
+  const { flowId } = scenario.flow;
+  await budgetOf('flow', flowId, cost);
+  expect(await send(session.runId)).toEqual(reached(cost, cost, 'flow'));
+  await budgetOf('flow', flowId, null);
+  await budgetOf('key', keyId, cost);
+  expect(await send(session.runId)).toEqual(reached(cost, cost, 'key'));
+  await budgetOf('key', keyId, null);
+  expect(await send(session.runId)).toMatchObject({ outcome: 'stored' });
+});
+
+test('of several reached budgets, that of the project is named, then that of the flow', async () => {
+  const { keyId } = (await key()).record;
+  const { runId } = await scenario.run({ keyId });
+  await set({ monthlyBudgetUsd: 0 });
+  await budgetOf('flow', scenario.flow.flowId, 0);
+  await budgetOf('key', keyId, 0);
+  expect(await admit({ keyId })).toEqual(reached(0, 0));
+  expect(await ledger().record(runId, [])).toMatchObject({ reachedBudget: 'project' });
+  await set({ monthlyBudgetUsd: 1 });
+  expect(await admit({ keyId })).toEqual(reached(0, 0, 'flow'));
+  expect(await ledger().record(runId, [])).toMatchObject({ reachedBudget: 'flow' });
+  await budgetOf('flow', scenario.flow.flowId, null);
+  expect(await admit({ keyId })).toEqual(reached(0, 0, 'key'));
+});
+
 test('a budget of 0 permits nothing, and without one nothing is limited', async () => {
   await set({ monthlyBudgetUsd: 0 });
   expect(await admit()).toEqual(reached(0, 0));
   await set({ monthlyBudgetUsd: null });
   const { runId } = await scenario.run();
-  expect(await ledger().record(runId, [now()])).toMatchObject({ isMonthlyBudgetReached: null });
+  expect(await ledger().record(runId, [now()])).toMatchObject({ reachedBudget: null });
   expect(await admit()).toMatchObject({ outcome: 'admitted' });
 });
 
@@ -83,7 +149,7 @@ async function meterOf({ runId, spending }: Run) {
     {
       ...{ runId, spending, root, logger: pino({ level: 'silent' }), isSession: false },
       ...{ model: null, maxTurns: null, maxBudgetUsd: null, allowedModels: [] },
-      isMonthlyBudgetReached: false,
+      reachedBudget: 'none' as const,
     },
   );
   onTestFinished(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import type { LedgerEntry, RunSpending } from '../../../../core/metering/ledger-entry.ts';
+import type { ReachedBudget } from '../../../../core/metering/monthly-budget.ts';
 import type { LimitedRun } from '../../../../worker/metering/call-limits.ts';
 import { openRunMeter, type RunMeter } from '../../../../worker/metering/run-meter.ts';
 
@@ -28,8 +29,8 @@ interface RunOptions extends Partial<LimitedRun> {
   spending?: RunSpending;
   /** Fails, or waits, in place of a ledger that has taken the calls. */
   onRecord?: (calls: readonly LedgerEntry[]) => Promise<void>;
-  /** Whether the project's monthly budget is reached. */
-  isMonthlyBudgetReached?: () => boolean | null;
+  /** Whose monthly budget is reached. */
+  reachedBudget?: () => ReachedBudget;
   isSession?: boolean;
   now?: () => Date;
 }
@@ -46,7 +47,7 @@ async function openRun(
   options: RunOptions,
 ): Promise<MeteredRun> {
   const { onRecord = async () => undefined, now = () => new Date(), ...others } = options;
-  const { isMonthlyBudgetReached = () => null, isSession = false, ...limited } = others;
+  const { reachedBudget = () => null, isSession = false, ...limited } = others;
   const recorded: LedgerEntry[][] = [];
   const observed: LedgerEntry[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -61,7 +62,7 @@ async function openRun(
           return {
             calls: all.length,
             costNanos: all.reduce((sum, { costNanos }) => sum + (costNanos ?? 0), 0),
-            isMonthlyBudgetReached: isMonthlyBudgetReached(),
+            reachedBudget: reachedBudget(),
           };
         },
       },
@@ -72,7 +73,7 @@ async function openRun(
     },
     {
       ...{ ...unlimited, ...limited, ...run, logger: pino({}, { write }) },
-      ...{ isSession, isMonthlyBudgetReached: isMonthlyBudgetReached() },
+      ...{ isSession, reachedBudget: reachedBudget() },
     },
   );
   onTestFinished(meter.close);

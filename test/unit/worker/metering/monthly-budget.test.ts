@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ReachedBudget } from '../../../../core/metering/monthly-budget.ts';
 import { createDeferred } from '../../../../lib/async/deferred.ts';
 import type { UnmeteredCall } from '../../../../worker/egress/model/call-meter.ts';
 import { meteredRun } from './metered-run.ts';
@@ -24,10 +25,10 @@ const isExceeded = (run: Run) =>
   Promise.race([run.meter.exceeded, Promise.resolve(null).then(() => null)]);
 
 test('a run ends with the first call after the one with which the budget is reached', async () => {
-  let isReached = false;
-  const run = await meteredRun({ isMonthlyBudgetReached: () => isReached });
+  let reached: ReachedBudget = 'none';
+  const run = await meteredRun({ reachedBudget: () => reached });
   expect(await call(run)).toBeNull();
-  isReached = true;
+  reached = 'project';
   expect(await call(run)).toBeNull();
   expect(await isExceeded(run)).toBeNull();
   expect(await call(run)).toBe(402);
@@ -36,27 +37,38 @@ test('a run ends with the first call after the one with which the budget is reac
 
 test('a call waits until the ledger has the previous one', async () => {
   const recorded = createDeferred<true>();
-  let isReached = false;
+  let reached: ReachedBudget = 'none';
   const onRecord = async () => void (await recorded.promise);
-  const run = await meteredRun({ isMonthlyBudgetReached: () => isReached, onRecord });
+  const run = await meteredRun({ reachedBudget: () => reached, onRecord });
   expect(await call(run)).toBeNull();
   const next = call(run);
-  isReached = true;
+  reached = 'project';
   recorded.resolve(true);
   expect(await next).toBe(402);
 });
 
 test('a sandbox that starts after the budget is reached makes no call', async () => {
-  const run = await meteredRun({ isMonthlyBudgetReached: () => true });
+  const run = await meteredRun({ reachedBudget: () => 'project' });
   expect(await call(run)).toBe(402);
 });
 
+test.each([
+  ['flow', 'monthly_flow_budget_reached'],
+  ['key', 'monthly_key_budget_reached'],
+] as const)('a run ends because of the budget of its %s', async (owner, limit) => {
+  const run = await meteredRun({ reachedBudget: () => owner });
+  expect(await run.meter.open(aCall)).toMatchObject({
+    error: { status: 402, message: `The ${owner}'s monthly budget is reached.` },
+  });
+  expect(await run.meter.exceeded).toBe(limit);
+});
+
 test('a session continues once its project has a budget again', async () => {
-  let isReached = true;
-  const run = await meteredRun({ isMonthlyBudgetReached: () => isReached, isSession: true });
+  let reached: ReachedBudget = 'project';
+  const run = await meteredRun({ reachedBudget: () => reached, isSession: true });
   expect(await call(run)).toBe(402);
   expect(await isExceeded(run)).toBeNull();
-  isReached = false;
+  reached = 'none';
   expect(await call(run)).toBeNull();
 });
 

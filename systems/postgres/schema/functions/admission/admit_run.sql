@@ -5,8 +5,8 @@
 -- its commit.
 create or replace function admit_run(request jsonb)
 returns table (
-  outcome text, reason text, "limit" double precision, current double precision, last_seq bigint,
-  run runs
+  outcome text, reason text, "limit" double precision, current double precision, budget text,
+  last_seq bigint, run runs
 )
 language plpgsql volatile as $$
 declare
@@ -119,14 +119,13 @@ begin
       return;
     end if;
   end if;
-  if project.monthly_budget_usd is not null then
-    select b."limit", b.current into "limit", current from monthly_budget(project.id) b;
-    if current >= "limit" then
-      reason := 'BUDGET_REACHED';
-      return next;
-      return;
-    end if;
-    "limit" := null;
+  select b."limit", b.current, b.owner into "limit", current, budget
+  from monthly_budgets(project.id, flow.id, input.key_id) b
+  where b.current >= b."limit" order by b."position" limit 1;
+  if found then
+    reason := 'BUDGET_REACHED';
+    return next;
+    return;
   end if;
   if input.trigger_type = 'api' then
     insert into monthly_runs as m (project_id, month, admitted)

@@ -1,10 +1,10 @@
 -- Adds model calls to the ledger, and to the totals of their run, turns, days and labels. Skips
 -- calls that the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
--- Returns the run's totals, and whether the monthly budget of the project is reached (null: it has
--- none); no row if the run was deleted.
+-- Returns the run's totals, and whose monthly budget is reached (see reached_budget.sql); no row if
+-- the run was deleted.
 create or replace function record_model_calls(p_run_id uuid, p_calls jsonb)
-returns table (run_calls bigint, run_cost_nanos bigint, is_budget_reached boolean)
+returns table (run_calls bigint, run_cost_nanos bigint, run_reached_budget text)
 language plpgsql volatile as $$
 declare
   most constant bigint := 9e15;
@@ -113,7 +113,7 @@ begin
 
   return query
     select r.model_calls, r.cost_nanos,
-           (select b.current >= b."limit" from monthly_budget(r.project_id) b)
+           reached_budget(r.project_id, r.flow_id, r.key_id)
     from runs r where r.id = run.id;
 end
 $$;

@@ -16,7 +16,7 @@ create or replace function store_message(
 )
 returns table (
   outcome text, message_id uuid, "position" integer, "limit" double precision,
-  current double precision
+  current double precision, budget text
 )
 language plpgsql volatile as $$
 declare
@@ -98,13 +98,14 @@ begin
     end if;
   end if;
 
-  select b."limit", b.current into "limit", current from monthly_budget(run.project_id) b;
-  if current >= "limit" then
+  select b."limit", b.current, b.owner into "limit", current, budget
+  from monthly_budgets(run.project_id, run.flow_id, run.key_id) b
+  where b.current >= b."limit" order by b."position" limit 1;
+  if found then
     outcome := 'BUDGET_REACHED';
     return next;
     return;
   end if;
-  "limit" := null;
 
   if not run.holds_slot then
     update runs r set holds_slot = true, host_id = null, waiting_since = null
