@@ -51,44 +51,44 @@ export function createStreams(deps: ApiDeps): Streams {
   const open = new Map<Reader, Promise<void>>();
   let isClosing = false;
 
-  async function serve(reader: Reader, caller: StreamCaller): Promise<void> {
-    const end = () => closeReader(reader, null);
-    const stopWatching = callerWatch.watch(caller, end);
-    const expiry = caller.runToken && setTimeout(end, caller.runToken.expiresInMs);
-    try {
-      await serveReader(reader);
-    } catch (err) {
-      const { runId, requestId } = reader.run;
-      deps.logger.warn({ err, runId, requestId }, 'stream_aborted');
-    } finally {
-      stopWatching();
-      clearTimeout(expiry ?? undefined);
-    }
+  /** Begins to answer. Calls `release` at the end, unless it throws. */
+  function start(
+    { run, caller, caller: { key }, resumeAfter }: StreamRequest,
+    reply: FastifyReply,
+    { feed, release }: Registration,
+  ): void {
+    const writer = answerWithStream(reply, deps.metrics);
+    const reconnect = reconnects.whileOpen(key, () => scheduleRetry(reader));
+    const reader = createReader({
+      ...{ run, key, feed, source, memory, pings, frames: deps.frames, writer, resumeAfter },
+      nextRetryMs: reconnect.nextRetryMs,
+    });
+    if (isClosing) closeAll(reconnects, [reader]);
+    const served = serve({ reader, caller }, callerWatch, deps).finally(() => {
+      open.delete(reader);
+      reconnect.release();
+      release();
+    });
+    open.set(reader, served);
   }
 
   return {
-    async open({ run, caller, caller: { key }, resumeAfter }, reply) {
-      const slot = { slotId: deps.newId(), keyId: key.keyId, projectId: key.projectId };
-      const { feed, release } = await registerReader({ limiter, hub, presence }, run, slot);
+    async open(request, reply) {
+      const { run, caller } = request;
+      const { keyId, projectId } = caller.key;
+      const slot = { slotId: deps.newId(), keyId, projectId };
+      const registration = await registerReader({ limiter, hub, presence }, run, slot);
+      reply.hijack();
       // A client that has left already emits no further `close`.
-      if (reply.raw.destroyed) {
-        reply.hijack();
-        return release();
+      if (reply.raw.destroyed) return registration.release();
+      try {
+        start(request, reply, registration);
+      } catch (err) {
+        registration.release();
+        // The head may have been sent, so the client has to see that the stream is cut off.
+        reply.raw.destroy();
+        warnOfAbort(deps, run, err);
       }
-
-      const writer = answerWithStream(reply, deps.metrics);
-      const reconnect = reconnects.whileOpen(key, () => scheduleRetry(reader));
-      const reader = createReader({
-        ...{ run, key, feed, source, memory, pings, frames: deps.frames, writer, resumeAfter },
-        nextRetryMs: reconnect.nextRetryMs,
-      });
-      if (isClosing) closeAll(reconnects, [reader]);
-      const served = serve(reader, caller).finally(() => {
-        open.delete(reader);
-        reconnect.release();
-        release();
-      });
-      open.set(reader, served);
     },
     async close() {
       isClosing = true;
@@ -100,10 +100,44 @@ export function createStreams(deps: ApiDeps): Streams {
   };
 }
 
+interface Watched {
+  reader: Reader;
+  caller: StreamCaller;
+}
+
+/** Ends early if the caller may no longer read. Never throws. */
+async function serve(
+  { reader, caller }: Watched,
+  callerWatch: ReturnType<typeof createCallerWatch>,
+  deps: Pick<ApiDeps, 'logger'>,
+): Promise<void> {
+  const end = () => closeReader(reader, null);
+  const stopWatching = callerWatch.watch(caller, end);
+  const expiry = caller.runToken && setTimeout(end, caller.runToken.expiresInMs);
+  try {
+    await serveReader(reader);
+  } catch (err) {
+    warnOfAbort(deps, reader.run, err);
+  } finally {
+    stopWatching();
+    clearTimeout(expiry ?? undefined);
+  }
+}
+
+function warnOfAbort({ logger }: Pick<ApiDeps, 'logger'>, run: Run, err: unknown): void {
+  const { runId, requestId } = run;
+  logger.warn({ err, runId, requestId }, 'stream_aborted');
+}
+
 interface ReaderResources {
   limiter: StreamLimiter;
   hub: FeedHub;
   presence: PresenceReporter;
+}
+
+interface Registration {
+  feed: RunFeed;
+  release: () => void;
 }
 
 /** Acquires everything that a reader uses, with one function that releases all of it. */
@@ -111,7 +145,7 @@ async function registerReader(
   { limiter, hub, presence }: ReaderResources,
   run: Run,
   slot: StreamSlotRequest,
-): Promise<{ feed: RunFeed; release: () => void }> {
+): Promise<Registration> {
   const releaseSlot = await limiter.acquire(slot);
   const { feed, release: releaseFeed } = hub.attach(run);
   const stopPresence = presence.join(run);
@@ -165,7 +199,6 @@ function closeReader(reader: Reader, retryMs: Promise<number> | null): void {
 }
 
 function answerWithStream(reply: FastifyReply, metrics: ApiDeps['metrics']): SseWriter {
-  reply.hijack();
   const res = reply.raw;
   const isDirect = !isProxied(reply.request.headers);
   if (isDirect) res.useChunkedEncodingByDefault = false;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noopMetrics } from '../../../api/metrics.ts';
 import { limits } from '../../../core/limits.ts';
 import { createStreamSlots } from '../../../systems/redis/stream-slots.ts';
 import { openStream } from '../../support/sse-client.ts';
@@ -80,6 +81,26 @@ test('limits a key to 200 streams over all processes, and releases slots', async
     })
     .toBe(200);
   for (const client of clients) client.leave();
+});
+
+test('a stream that cannot begin is disconnected and releases its slot', async () => {
+  const own = await fixture.tenant();
+  const { runId } = await triggerRun(fixture, { url: api.url, ...own });
+  const failing = await fixture.start({
+    metrics: {
+      ...noopMetrics,
+      streamOpened() {
+        throw new Error('planted');
+      },
+    },
+  });
+  const headers = { authorization: `Bearer ${own.key}` };
+  const answer = await fetch(`${failing.url}${pathOf(runId)}`, { headers });
+  expect(await answer.text()).toBe('');
+  const slots = createStreamSlots(await fixture.redis.connect(), fixture.redis);
+  const request = { slotId: 'probe', keyId: own.keyId, projectId: own.projectId };
+  await expect.poll(async () => (await slots.renew([request])).get(own.keyId)).toBe(1);
+  expect(failing.log()).toMatch(/"err":\{[^}]*planted.*"msg":"stream_aborted"/);
 });
 
 test('limits a project to 1 000 streams over all keys and processes', async () => {
