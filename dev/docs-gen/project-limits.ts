@@ -21,7 +21,7 @@ export const projectLimits: LimitRow[] = [
   ['Projects of an operator token', `all, or at most ${operatorTokenLimits.projectsMax}`, '400'],
   [
     'Validity of a run token',
-    `${time(runTokenLimits.maxSeconds * 1_000)}, also by default; its requests count against the rate limit of its key`,
+    `${time(runTokenLimits.maxSeconds * 1_000)}; this is also the default. Its requests count against the rate limit of its key`,
     '400',
   ],
   [

@@ -12,8 +12,8 @@ interface ReceivedEvent {
 export class UndescribedEvent extends Error {}
 
 /**
- * The error of a stream event that is not as described; null if it is. The event needs a described
- * ID and name, and no field of the service may be undescribed.
+ * Why a stream event does not match its schema. Null: it matches. The event needs a described ID
+ * and name, and no field of the service may be undescribed.
  */
 export function descriptionError({ id, event = '', data }: ReceivedEvent): UndescribedEvent | null {
   const received = { ...(id === undefined ? {} : { id }), event, data: parsed(data) };

@@ -12,7 +12,7 @@ export interface SeenEvent {
 export interface SseClient {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Throws if one of them was not as described. */
+  /** Throws if one of them did not match its schema. */
   events: SeenEvent[];
   comments: string[];
   /** Every `retry` time, in order. */

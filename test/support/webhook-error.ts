@@ -10,7 +10,7 @@ interface Received {
 }
 
 /**
- * The error of a webhook that is not as described; null if it has the described headers and body,
+ * Why a webhook does not match the OpenAPI document. Null: it has the described headers and body,
  * and no further field.
  */
 export function webhookError({ headers, body }: Received): Error | null {

@@ -16,7 +16,7 @@ export interface ReceivedPost {
 /** An https server on loopback that records the requests it receives. */
 export interface WebhookReceiver {
   url: string;
-  /** Throws if one of them was not as described. */
+  /** Throws if one of them did not match its schema. */
   posts: ReceivedPost[];
   caFile: string;
   close(): Promise<void>;

@@ -30,7 +30,7 @@ test.each(readdirSync(recordings).filter((name) => name.endsWith('.jsonl')))(
   },
 );
 
-describe('an event is not as described if', () => {
+describe('an event does not match its schema if', () => {
   const sound = { id: '7', event: 'chat_output', data: '{"text":"Hi."}' };
 
   test('it has another ID, name, form or field', () => {

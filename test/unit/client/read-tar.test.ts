@@ -26,7 +26,7 @@ const archiveOf = (files: TestFile[]): Buffer =>
     tarEnd,
   ]);
 
-/** In parts of a size that does not match that of the blocks. */
+/** Streams the bytes in parts that do not end at the blocks of the archive. */
 function streamOf(bytes: Buffer, partBytes = 700): ReadableStream<Uint8Array<ArrayBuffer>> {
   const parts = Array.from({ length: Math.ceil(bytes.length / partBytes) }, (_, index) =>
     Uint8Array.from(bytes.subarray(index * partBytes, (index + 1) * partBytes)),

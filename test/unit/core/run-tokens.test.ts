@@ -12,7 +12,7 @@ test.each([
   // Without an action, scopes for flows would permit every action.
   [['run', 'flow:a'], []],
   [['run'], []],
-  // Of a later version.
+  // An action of a later version.
   [['files', 'flow:a'], []],
 ])('a token of a key with the scopes %j has the scopes %j', (ofKey, ofToken) => {
   expect(scopesOfRunToken(ofKey)).toEqual(ofToken);

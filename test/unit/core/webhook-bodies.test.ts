@@ -41,13 +41,13 @@ const headersOf = (event: WebhookEvent) =>
   });
 
 test.each(Object.entries(bodies) as [keyof typeof bodies, string][])(
-  '%s is as described',
+  '%s matches its schema',
   (event, body) => {
     expect(webhookError({ headers: headersOf(event), body })).toBeNull();
   },
 );
 
-test('a webhook is not as described with another field, event or form, or without a header', () => {
+test('a webhook with another field, event or form, or without a header, does not match its schema', () => {
   const body = JSON.parse(bodies['run.finished']) as Record<string, object>;
   const headers = headersOf('run.finished');
   const changes: Record<string, unknown>[] = [

@@ -214,7 +214,7 @@ async function insertOthers({ pool, scenario, atMs }: Dataset, { insert }: Inser
   await insertEvent({ pool, scenario, atMs }, insert);
 }
 
-/** Of an endpoint that gets no event of a run. */
+/** Inserts an event of an endpoint that was removed, so it gets no event of a run. */
 async function insertEvent(
   { pool, scenario: { projectId }, atMs }: Dataset,
   insert: Inserter['insert'],

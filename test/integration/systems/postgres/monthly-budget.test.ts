@@ -37,7 +37,7 @@ const key = () =>
 const set = (patch: { monthlyBudgetUsd?: number | null; monthlyRunQuota?: number }) =>
   createProjectStore(database.pool, testSealer).update(scenario.projectId, patch);
 
-/** Calls of this month cost this together. */
+/** The total cost of the calls that a test records in this month. */
 const cost = usdOf(costNanos);
 const now = () => ledgerEntry({ endedAt: new Date(today) });
 const reached = (limit: number, current: number, budget: BudgetOwner = 'project') => ({
@@ -138,7 +138,7 @@ test('a run over the quota and the budget is rejected with the quota, and counts
   expect(await admit()).toMatchObject({ outcome: 'admitted' });
 });
 
-/** A meter as that of a sandbox, with the ledger of this test. */
+/** A meter like that of a sandbox, with the ledger of this test. */
 async function meterOf({ runId, spending }: Run) {
   const root = await mkdtemp(join(tmpdir(), 'budget-'));
   const meter = await openRunMeter(

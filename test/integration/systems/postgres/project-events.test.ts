@@ -54,7 +54,7 @@ async function one(): Promise<StoredEvent> {
   return event;
 }
 
-/** Ten calls at a time, of two processes. */
+/** Makes ten calls at once, from two pools as in two processes. */
 const tenTimes = <T>(work: (pool: typeof database.pool) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: 10 }, (_, n) => work(n % 2 ? second() : database.pool)));
 

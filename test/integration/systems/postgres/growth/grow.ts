@@ -108,7 +108,7 @@ const attempts = `
   select r.id, n, r.ended_at, r.ended_at, 500 from runs r cross join generate_series(1, 4) n
   where r.workflow_id like 'grown/%' and r.ended_at is not null`;
 
-/** Delivered ones. */
+/** Inserts delivered events. */
 const events = `
   with endpoint as (
     insert into webhook_endpoints (id, project_id, url, event_types)
