@@ -40,8 +40,8 @@ type EndRun = Pick<RunActivities, 'endRun'>;
 export interface Execution extends DeliveryExecution {
   /** The ID of the run or of the event. */
   id: string;
-  /** The same ID as a field of the log. */
-  about: { runId: string } | { eventId: string };
+  /** The same ID for the log. */
+  logFields: { runId: string } | { eventId: string };
   delivery: number;
   memory: BodyMemory;
 }
@@ -79,9 +79,9 @@ async function makeAttempt(
   const tookMs = performance.now() - startedAt;
   deps.onWebhookAttempt(outcome, tookMs);
   failpoint('webhook.sent');
-  const about = { ...execution.about, requestId, delivery, attempt };
-  deps.logger.info({ ...about, ...outcome, tookMs: Math.round(tookMs) }, 'webhook_attempt');
-  await recordInTime(deps, { id: execution.id, about }, resultOf(outcome));
+  const logFields = { ...execution.logFields, requestId, delivery, attempt };
+  deps.logger.info({ ...logFields, ...outcome, tookMs: Math.round(tookMs) }, 'webhook_attempt');
+  await recordInTime(deps, { id: execution.id, logFields }, resultOf(outcome));
   failpoint('webhook.recorded');
   return toActivityResult(outcome, attempt);
 }
@@ -141,19 +141,19 @@ function withoutAttempt(reason: Unavailable): { status: null } {
 interface MadeAttempt {
   id: string;
   /** Fields of the log. */
-  about: { requestId: string | null; delivery: number; attempt: number };
+  logFields: { requestId: string | null; delivery: number; attempt: number };
 }
 
 /** Without its result, an attempt that was answered with 2xx would be followed by another one. */
 function recordInTime(
   { webhooks, logger }: WebhookDeps,
-  { id, about }: MadeAttempt,
+  { id, logFields }: MadeAttempt,
   result: { status: number | null; error: string | null },
 ): Promise<void> {
-  const { attempt, delivery } = about;
+  const { attempt, delivery } = logFields;
   return retryUntilAborted(() => webhooks.recordAttempt(id, attempt, { ...result, delivery }), {
     signal: AbortSignal.timeout(limits.webhook.recordTimeoutMs),
-    onFailure: (err) => logger.warn({ err, ...about }, 'webhook_result_write_failed'),
+    onFailure: (err) => logger.warn({ err, ...logFields }, 'webhook_result_write_failed'),
   });
 }
 
@@ -172,8 +172,8 @@ function signed(webhook: PendingWebhook, now: Date) {
     signature: sign(secret),
     nextSignature: nextSecret === null ? null : sign(nextSecret),
   };
-  const about = { event, runId, deliveryId, attempt, unixSeconds };
-  const headers = webhookHeaders({ ...about, ...signatures });
+  const headerFields = { event, runId, deliveryId, attempt, unixSeconds };
+  const headers = webhookHeaders({ ...headerFields, ...signatures });
   return { url, body, headers };
 }
 

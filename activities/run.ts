@@ -66,7 +66,7 @@ export function createRunActivities(
 
     /** A second call makes the next attempt, and not before it is due. */
     deliverWebhook: ({ runId, firstAttempt, delivery = 0 }) =>
-      attempt(deps.webhooks, { id: runId, about: { runId }, delivery, firstAttempt }),
+      attempt(deps.webhooks, { id: runId, logFields: { runId }, delivery, firstAttempt }),
 
     ...eventActivities(deps, attempt),
 
@@ -83,7 +83,7 @@ export function createRunActivities(
   };
 }
 
-interface DeliveryAttempt extends Pick<Execution, 'id' | 'about' | 'delivery'> {
+interface DeliveryAttempt extends Pick<Execution, 'id' | 'logFields' | 'delivery'> {
   firstAttempt: number;
 }
 
@@ -108,7 +108,7 @@ function eventActivities(
   return {
     /** A second call makes the next attempt, and not before it is due. */
     deliverEvent: ({ eventId, delivery }) =>
-      attempt(events, { id: eventId, about: { eventId }, delivery, firstAttempt: 1 }),
+      attempt(events, { id: eventId, logFields: { eventId }, delivery, firstAttempt: 1 }),
 
     /** A second call changes nothing, and neither does a call after the delivery. */
     dropEvent: ({ eventId }) => events.drop(eventId),

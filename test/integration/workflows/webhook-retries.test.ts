@@ -51,7 +51,7 @@ async function failingDelivery(pool: Pool = database.pool) {
   const run = fakeRun({
     deliverWebhook: ({ firstAttempt }) =>
       attemptDelivery(deps, {
-        ...{ id: runId, about: { runId }, delivery: 0, memory },
+        ...{ id: runId, logFields: { runId }, delivery: 0, memory },
         ...currentExecution(firstAttempt),
       }),
   });

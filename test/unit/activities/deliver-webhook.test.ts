@@ -61,7 +61,7 @@ function deliveryWith(claim: Answer, outcome: WebhookOutcome) {
   const execution = {
     ...{
       id: 'r',
-      about: { runId: 'r' },
+      logFields: { runId: 'r' },
       delivery: 0,
       claimedBy: 'w',
       execution: 3,
