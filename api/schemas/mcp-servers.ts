@@ -77,8 +77,8 @@ export const mcpServers = recordOf({
   .meta({
     description:
       'MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which ' +
-      'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and ' +
-      'must be there. A URL has no credentials. Write-only. Not together with an idempotency key. ' +
+      'is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, ' +
+      'which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. ' +
       `At most ${serversMaxBytes} bytes of JSON.`,
     maxProperties: serversMax,
     propertyNames: { pattern: serverName.source },

@@ -337,7 +337,7 @@ export interface OpenSessionBody {
   labels?: Record<string, string>;
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -390,7 +390,7 @@ export interface RetryRunBody {
   files?: InputFile[];
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -680,7 +680,7 @@ export interface TriggerRunBody {
   files?: InputFile[];
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
