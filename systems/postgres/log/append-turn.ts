@@ -57,6 +57,8 @@ const chatUpdates = `
     where s.run_id = $1 and $17::uuid is not null and (select count(*) from run_update) >= 0
   )`;
 
+/** Waits for the update of the run as well, so that it sees each message that was stored before. */
 const idleEvent = `(
-  select count(add_session_idle($1, $17, $18, m.reply, null)) from message_update m where m.has_ended
+  select count(add_session_idle($1, $17, $18, m.reply, null)) from message_update m
+  where m.has_ended and (select count(*) from run_update) >= 0
 )`;
