@@ -52,7 +52,7 @@ interface Delivery {
 
 export type ClaimedAttempt =
   | (Delivery & WebhookSecrets & { attempt: number })
-  /** Nothing to send: it was delivered before. */
+  /** Nothing to send: an attempt of this delivery was answered with this status of 2xx. */
   | { done: number }
   /** Nothing to send yet: an attempt is in progress, or the delay after it has not passed. */
   | { dueInMs: number }
@@ -78,6 +78,7 @@ export async function claimAttempt(
   if (webhook?.state === 'waiting') return { unended: true };
   if (webhook === null || webhook.body_bytes === null) return { unavailable: 'none' };
   const isFirst = claim.delivery === 0;
+  if (webhook.answered !== null) return { done: webhook.answered };
   if (webhook.state === 'delivered' && isFirst) return { done: webhook.last_status ?? 0 };
   if (webhook.state === 'dropped' && isFirst) return { unavailable: 'none_left' };
   // Before the claim, so that a failure here does not use up the attempt.
@@ -100,6 +101,8 @@ interface WebhookRow {
   state: WebhookState;
   body_bytes: number | null;
   last_status: number | null;
+  /** The status of 2xx that completed this delivery. */
+  answered: number | null;
   /** The highest number of a stored attempt; 0 without any. */
   attempts: number;
   /** The last one was claimed by an execution that got no answer and sent nothing. */
@@ -117,6 +120,7 @@ async function readState(
   const { rows } = await db.query<WebhookRow>(
     `select r.project_id, r.${prefix}state as state, octet_length(r.${prefix}body) as body_bytes,
        r.${prefix}last_status as last_status, coalesce(last.attempt, 0) as attempts,
+       case when last.status between 200 and 299 then last.status end as answered,
        coalesce(last.finished_at is null and last.claimed_by = $3
          and last.execution between $4 and $5, false) as is_unsent,
        coalesce(ceil(1000 * extract(epoch from

@@ -131,10 +131,14 @@ test('a delivered webhook is sent again on request, each time under its own numb
   expect(await claim(runId, { delivery: 2 })).toEqual({ dueInMs: expect.any(Number) });
   await webhooks().recordAttempt(runId, 1, { status: 500, error: null, delivery: 2 });
   expect(await webhookOf(runId)).toEqual({ state: 'delivered', attempts: 2, lastStatus: 204 });
+  expect(await claim(runId, { delivery: 3 })).toMatchObject({ url, attempt: 1 });
+  await webhooks().recordAttempt(runId, 1, { status: 202, error: null, delivery: 3 });
+  expect(await claim(runId, { delivery: 3 }), 'it was answered').toEqual({ done: 202 });
   const made = await webhooks().attempts(runId);
   expect(made.map(({ delivery, attempt, status }) => [delivery, attempt, status])).toEqual([
     [0, 1, 204],
     [2, 1, 500],
+    [3, 1, 202],
   ]);
 });
 
