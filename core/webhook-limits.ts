@@ -18,6 +18,8 @@ export const webhookLimits = {
   endpointsPerProject: 10,
   /** The number of events whose workflows one pass of the reconciler starts. */
   eventsPerPass: 200,
+  /** Events of a project that are delivered at a time. */
+  eventsInProgress: 50,
   /** An event that is pending for longer is started again, if its workflow is gone. */
   eventRestartAfterMs: 300 * secondMs,
   /** Attempts that a worker makes at a time. */

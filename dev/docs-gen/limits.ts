@@ -144,6 +144,11 @@ const fixedLimits: LimitRow[] = [
   ],
   ['Webhook endpoints of a project', String(limits.webhook.endpointsPerProject), '400'],
   [
+    'Events of a project that are delivered at a time',
+    String(limits.webhook.eventsInProgress),
+    'the event waits',
+  ],
+  [
     'Webhook attempts',
     `${limits.webhook.slots} common slots and ${limits.webhook.backlogSlots} backlog slots per worker; [webhooks](api/webhooks.md) says which are used`,
     'the attempt waits',

@@ -18,7 +18,7 @@ import {
   type WantedSchedule,
 } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
-import { startEvent } from './start-event.ts';
+import { type EventStart, startEvent } from './start-event.ts';
 import { createRunStarter, type RunStarter } from './start-run.ts';
 import { startWebhook } from './start-webhook.ts';
 import { webhookAttempts } from './webhook-attempts.ts';
@@ -70,8 +70,8 @@ export interface Temporal extends RunStarter {
   /** Registers missing search attributes and returns them. */
   ensureSearchAttributes(): Promise<SearchAttributeName[]>;
   startWebhook(webhook: DeliverWebhookInput): Promise<'started' | 'already'>;
-  /** `already`: the workflow of this delivery has ended. */
-  startEvent(event: DeliverEventInput): Promise<'started' | 'already'>;
+  /** Starts the workflow of this delivery unless it has ended. */
+  startEvent(event: DeliverEventInput): Promise<EventStart>;
   /** The server's version, from a new request. */
   version(): Promise<string>;
   /** Throws if the server does not answer, or is not the one that the database belongs to. */

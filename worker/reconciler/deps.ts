@@ -23,7 +23,7 @@ export interface ReconcilerDeps {
     'find' | 'neededOnHost' | 'recordOverdue' | 'endRun' | 'markWorkflowStarted'
   >;
   webhooks: Pick<WebhookStore, 'attempts' | 'drop' | 'markRedeliveryStarted'>;
-  events: Pick<EventStore, 'takeDue' | 'returnDue' | 'drop'>;
+  events: Pick<EventStore, 'takeDue' | 'returnDue' | 'renumber' | 'markDelivered' | 'drop'>;
   messages: Pick<MessageStore, 'unsignalled' | 'markSignalled'>;
   schedules: Pick<ScheduleStore, 'unsynced' | 'resyncAll' | 'markSynced'>;
   onStartsMissed(missed: MissedStarts): void;

@@ -1,14 +1,13 @@
 // The events of a project: one row for each endpoint or callback URL that gets the event. They
 // are delivered like the webhook of a run, each in a workflow that the reconciler starts.
 
-import { limits } from '../../../core/limits.ts';
 import type { WebhookEvent } from '../../../core/webhook.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { before } from '../maintenance/before-now.ts';
 import { type AttemptClaim, claimAttempt, type DeliveryTables } from '../runs/claim-attempt.ts';
 import { listAttempts, type MadeAttempt } from '../runs/list-attempts.ts';
 import { type AttemptResult, recordAttempt } from '../runs/record-attempt.ts';
+import { listUnstarted, renumber, returnDue, takeDue } from './due-events.ts';
 
 /** An event for an endpoint, without its body. */
 export interface EndpointEventRecord {
@@ -23,14 +22,6 @@ export interface EndpointEventRecord {
   attempts: number;
   lastStatus: number | null;
   createdAt: Date;
-}
-
-/** A pending event whose workflow has not been started, or may have been terminated. */
-interface DueEvent {
-  eventId: string;
-  requestId: string | null;
-  /** 0: the first delivery; n: the n-th that an operator requested. */
-  delivery: number;
 }
 
 const tables: DeliveryTables = {
@@ -54,8 +45,12 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     /** A status of 2xx completes the delivery. */
     recordAttempt: (eventId: string, attempt: number, result: AttemptResult) =>
       recordAttempt(pool, tables, { id: eventId, attempt, ...result }),
-    /** No further attempt is made. A successful delivery stays successful. */
+    /** No further attempt is made. An event that was delivered before stays delivered. */
     drop: (eventId: string) => dropEvent(pool, eventId),
+    /** For an event whose delivery has succeeded in a time that the database has lost. */
+    markDelivered: (eventId: string) => markDelivered(pool, eventId),
+    /** The number of this redelivery was used in a time that the database has lost. */
+    renumber: (eventId: string, delivery: number) => renumber(pool, eventId, delivery),
     find: (eventId: string) => findEvent(pool, eventId),
     /** All attempts, in their order. */
     attempts: (eventId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, eventId),
@@ -63,11 +58,15 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     page: (endpointId: string, query: { limit: number; after?: string }) =>
       pageOfEvents(pool, endpointId, query),
     /**
-     * Takes pending events so that their workflows can be started, in turn between the projects. An
-     * event that stays pending is taken again later, because its workflow may have been terminated.
+     * Takes pending events so that their workflows can be started, in turn between the projects, and
+     * of each project no more than may be in progress at a time. An event that stays pending is taken
+     * again later, because its workflow may have been terminated.
      */
     takeDue: () => takeDue(pool),
-    /** Pending events that no worker has taken for this long, up to a limit. */
+    /**
+     * Pending events that no worker has taken for this long, although their project had fewer in
+     * progress than it may have, up to a limit.
+     */
     unstarted: (dueForMs: number) => listUnstarted(pool, dueForMs),
     /** The next call of `takeDue` takes these again. */
     returnDue: (eventIds: string[]) => returnDue(pool, eventIds),
@@ -92,23 +91,40 @@ const columns = `id as "eventId", endpoint_id as "endpointId", project_id as "pr
   run_id as "runId", event, state, attempts, last_status as "lastStatus",
   created_at as "createdAt"`;
 
-/** Adds no `delivery.dropped` for a removed endpoint or for another `delivery.dropped`. */
+/**
+ * A redelivery that fails does not undo an earlier success. Adds no `delivery.dropped` then, and
+ * none for a removed endpoint or for another `delivery.dropped`.
+ */
 async function dropEvent(db: Db, eventId: string): Promise<void> {
   await db.query(
-    `with dropped as (
-       update webhook_events set state = 'dropped' where id = $1 and state = 'pending'
+    `with success as (
+       select status from webhook_event_attempts
+       where event_id = $1 and status between 200 and 299
+       order by delivery desc limit 1
+     ),
+     ended as (
+       update webhook_events
+       set state = case when exists (select from success) then 'delivered' else 'dropped' end,
+           last_status = coalesce((select status from success), last_status)
+       where id = $1 and state = 'pending'
        returning *
      )
      select add_event(e.project_id, 'delivery.dropped', json_build_object(
        'deliveryId', e.id, 'event', e.event, 'endpointId', e.endpoint_id,
        'attempts', e.attempts, 'lastStatus', e.last_status
      ), e.run_id)
-     from dropped e
-     where e.event <> 'delivery.dropped' and not exists (
+     from ended e
+     where e.state = 'dropped' and e.event <> 'delivery.dropped' and not exists (
        select from webhook_endpoints p where p.id = e.endpoint_id and p.removed_at is not null
      )`,
     [eventId],
   );
+}
+
+async function markDelivered(db: Db, eventId: string): Promise<void> {
+  const text = `
+    update webhook_events set state = 'delivered' where id = $1 and state = 'pending'`;
+  await db.query(text, [eventId]);
 }
 
 async function addTest(db: Db, endpointId: string, body: string): Promise<string> {
@@ -165,54 +181,4 @@ async function pageOfEvents(
   );
   const events = rows.slice(0, limit);
   return { events, next: rows.length > limit ? (events.at(-1)?.eventId ?? null) : null };
-}
-
-/**
- * `step` lists the projects with one index lookup each. Reads one page per project, so that many
- * events of one project do not delay other projects. A taken event has a later `start_at`, so that
- * a concurrent call does not take it again.
- */
-async function takeDue(db: Db): Promise<DueEvent[]> {
-  const { rows } = await db.query<DueEvent>(
-    `with recursive step (project_id) as (
-       (select project_id from webhook_events where state = 'pending' order by project_id limit 1)
-       union all
-       select (select e.project_id from webhook_events e
-               where e.state = 'pending' and e.project_id > step.project_id
-               order by e.project_id limit 1)
-       from step where step.project_id is not null
-     ),
-     due as (
-       select e.id, e.start_at
-       from step p cross join lateral (
-         select id, start_at, row_number() over (order by start_at) as turn
-         from webhook_events
-         where project_id = p.project_id and state = 'pending' and start_at <= (select db_clock())
-         order by start_at limit $1
-       ) e
-       order by e.turn, e.start_at limit $1
-     )
-     update webhook_events e set start_at = db_clock() + $2 * interval '1 ms'
-     from due where e.id = due.id and e.start_at = due.start_at and e.state = 'pending'
-     returning e.id as "eventId", e.request_id as "requestId", e.redeliveries as delivery`,
-    [limits.webhook.eventsPerPass, limits.webhook.eventRestartAfterMs],
-  );
-  return rows;
-}
-
-async function listUnstarted(db: Db, dueForMs: number): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select id from webhook_events
-     where state = 'pending' and start_at < ${before('$1')}
-     order by start_at limit $2`,
-    [dueForMs, limits.webhook.eventsPerPass],
-  );
-  return rows.map(({ id }) => id);
-}
-
-async function returnDue(db: Db, eventIds: string[]): Promise<void> {
-  const text = `
-    update webhook_events set start_at = db_clock()
-    where id = any($1::uuid[]) and state = 'pending'`;
-  await db.query(text, [eventIds]);
 }

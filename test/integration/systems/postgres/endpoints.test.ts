@@ -21,7 +21,7 @@ const second = useSecondPool(database);
 beforeEach(() => database.pool.query('truncate webhook_events cascade'));
 
 const url = 'https://hooks.example/events';
-const { endpointsPerProject, eventsPerPass, eventRestartAfterMs } = limits.webhook;
+const { endpointsPerProject, eventsInProgress, eventRestartAfterMs } = limits.webhook;
 const endpoints = () => createEndpointStore(database.pool);
 const requests = () => createEventRequests(database.pool);
 const events = (pool = database.pool) => createEventStore(pool, testSealer);
@@ -160,21 +160,27 @@ test('an event is taken by one of many workers, and again if it stays pending', 
   expect(await events().takeDue()).toEqual(ours);
 });
 
-test('many events of one project do not delay those of another', async () => {
+test('a project has a limited number of events in progress, and delays no other', async () => {
   const crowded = await endpointOf(scenario, 'run.finished');
   await database.pool.query(
     `insert into webhook_events (endpoint_id, project_id, event, body, start_at)
      select $1, $2, 'run.finished', '{}', db_clock() - interval '1 hour'
      from generate_series(1, $3::integer)`,
-    [crowded, scenario.projectId, eventsPerPass * 2],
+    [crowded, scenario.projectId, eventsInProgress * 2],
   );
   const other = await createScenario(database.pool, testSealer);
   const endpointId = await endpointOf(other, 'run.finished');
   await endedRun(other);
   const { eventId } = await oneEventOf(endpointId);
-  const taken = await events().takeDue();
-  expect(taken).toHaveLength(eventsPerPass);
-  expect(taken.map((one) => one.eventId)).toContain(eventId);
+  const taken = (await events().takeDue()).map((one) => one.eventId);
+  expect(taken).toContain(eventId);
+  const hanging = taken.filter((id) => id !== eventId);
+  expect(hanging).toHaveLength(eventsInProgress);
+  expect(await events().takeDue(), 'none has ended').toEqual([]);
+  expect(await events().unstarted(0), 'those that wait for their turn').toEqual([]);
+  await events().drop(hanging[0] ?? '');
+  expect(await events().unstarted(0)).not.toEqual([]);
+  expect(await events().takeDue(), 'one has ended').toHaveLength(1);
 });
 
 test('a redelivery is a further delivery of the same event, with four attempts', async () => {
@@ -188,4 +194,35 @@ test('a redelivery is a further delivery of the same event, with four attempts',
   expect(claimed).toMatchObject({ attempt: 1, deliveryId: eventId });
   await events().recordAttempt(eventId, 1, { status: 200, error: null, delivery: 1 });
   expect(await oneEventOf(endpointId)).toMatchObject({ state: 'delivered' });
+});
+
+test('a redelivery that fails does not undo an earlier success', async () => {
+  const endpointId = await endpointOf(scenario, 'run.finished');
+  const reported = await endpointOf(scenario, 'delivery.dropped');
+  await endedRun();
+  const { eventId } = await oneEventOf(endpointId);
+  const attempt = async (delivery: number, status: number) => {
+    await events().claimAttempt({ ...first, id: eventId, delivery });
+    await events().recordAttempt(eventId, 1, { status, error: null, delivery });
+  };
+  await attempt(0, 204);
+  expect(await requests().redeliver(eventId)).toBe(1);
+  await attempt(1, 500);
+  expect(await oneEventOf(endpointId)).toMatchObject({ state: 'pending', lastStatus: 500 });
+  await events().drop(eventId);
+  expect(await oneEventOf(endpointId)).toMatchObject({ state: 'delivered', lastStatus: 204 });
+  expect(await eventsOf(reported)).toEqual([]);
+});
+
+test('a redelivery makes no attempt after one that was answered', async () => {
+  const endpointId = await endpointOf(scenario, 'run.finished');
+  await endedRun();
+  const { eventId } = await oneEventOf(endpointId);
+  await events().drop(eventId);
+  await requests().redeliver(eventId);
+  await events().claimAttempt({ ...first, id: eventId, delivery: 1 });
+  await events().recordAttempt(eventId, 1, { status: 202, error: null, delivery: 1 });
+  const repeated = { ...first, id: eventId, delivery: 1, made: 1, execution: 2 };
+  expect(await events().claimAttempt(repeated)).toEqual({ done: 202 });
+  expect(await events().attempts(eventId)).toHaveLength(1);
 });

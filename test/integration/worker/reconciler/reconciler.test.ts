@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createReconciler } from '../../../../worker/reconciler/reconciler.ts';
-import { addEndpoint } from '../../../support/endpoints.ts';
 import { setupReconciler } from './setup-reconciler.ts';
 
 const { database, scenario, fixture } = setupReconciler();
@@ -115,17 +114,6 @@ describe('an active run', () => {
       expect(fixture.calls).toEqual([`webhook ${run.runId} from 1`]);
     },
   );
-
-  it('gets a workflow for each event that its end adds for an endpoint', async () => {
-    const { projectId } = scenario;
-    const endpoint = { projectId, url: callbackUrl, eventTypes: ['run.finished' as const] };
-    await addEndpoint(database.pool, endpoint);
-    const { runId } = await fixture.started(await scenario.run());
-    await fixture.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
-    await fixture.reconciler.pass();
-    await fixture.reconciler.pass();
-    expect(fixture.calls).toEqual([expect.stringMatching(/^event [0-9a-f-]{36} 0$/)]);
-  });
 
   it('ends when Temporal has forgotten it, and is not started again', async () => {
     const run = await fixture.started(await scenario.run());
