@@ -39,7 +39,6 @@ export interface SandboxSupervisor {
 
 export interface HostDeps {
   supervisor: SandboxSupervisor;
-  onSandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
 }
 
 export function createSandboxActivities(
@@ -95,18 +94,13 @@ async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Prom
 }
 
 async function startSandbox(
-  { supervisor, onSandboxStart }: HostDeps,
+  { supervisor }: HostDeps,
   ref: SandboxRef,
 ): Promise<{ outcome: StartOutcome }> {
-  const from = performance.now();
-  let outcome: StartOutcome | 'failed' = 'failed';
   try {
-    outcome = await supervisor.start(ref);
-    return { outcome };
+    return { outcome: await supervisor.start(ref) };
   } catch (error) {
     throw startFailure(error);
-  } finally {
-    onSandboxStart(outcome, performance.now() - from);
   }
 }
 

@@ -46,6 +46,7 @@ export function sandboxObserver(
   prices: PriceList,
 ): SandboxObserver {
   return {
+    onSandboxStart: metrics.sandboxStart,
     onTurnStarted: metrics.turnStarted,
     onPermitGranted: metrics.sandboxStartWait,
     onBatchStored: metrics.batchStored,
@@ -59,11 +60,10 @@ export function sandboxObserver(
   };
 }
 
-type ActivityObserver = Pick<ActivityDeps, 'onSandboxStart' | 'onWebhookAttempt'>;
+type ActivityObserver = Pick<ActivityDeps, 'onWebhookAttempt'>;
 
 export function activityObserver({ metrics }: Telemetry): ActivityObserver {
   return {
-    onSandboxStart: metrics.sandboxStart,
     onWebhookAttempt: (sent, tookMs) => metrics.webhookAttempt(attemptOutcome(sent), tookMs),
   };
 }

@@ -83,7 +83,8 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
   // A host of another Temporal sends no heartbeat, so nothing is placed on it.
   await settlesWithin(identityWaitMs, taskWorkers.verifyIdentity());
   const { onWaiting, isTemporalReachable } = taskWorkers;
-  local.hintGate.watchTemporal(() => !signal.aborted && isTemporalReachable());
+  let isPolling = false;
+  local.hintGate.watchTemporal(() => isPolling && !signal.aborted && isTemporalReachable());
   const presence = [
     runHeartbeat({ ...local.heartbeat, onWaiting }, signal),
     local.fence.run(signal),
@@ -95,7 +96,8 @@ async function work(local: SupervisedHost, signal: AbortSignal) {
     watchIdentity(taskWorkers, logUnavailable, signal),
     answering,
   ];
-  await pollTasks({ poll: taskWorkers.poll, fence: local.fence, logger }, signal);
+  const polling = { poll: taskWorkers.poll, fence: local.fence, logger };
+  await pollTasks({ ...polling, onPolling: (now) => (isPolling = now) }, signal);
 
   await Promise.all(loops);
   await taskWorkers.close();

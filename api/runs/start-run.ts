@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
+import { startChannel } from '../../core/hosts/host-rpc.ts';
+import type { Run } from '../../core/runs/run.ts';
 import type { Admission } from '../../systems/postgres/admission/admission.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
 import type { Access } from '../app-types.ts';
@@ -58,12 +60,21 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
     logDecision(request, reply, { input, admission });
     if (admission.outcome === 'admitted') {
       deps.acceptedIds.add(admission.run.runId);
+      hintStart(deps, admission.run);
       workflows.start(admission.run);
     }
     const result = await withEnd(waitSeconds, { admission, deps, request, reply, ...rest });
     const { publicUrl } = deps;
     return toResponse(reply, result, { publicUrl, apiPath: apiPathOf(request) });
   };
+}
+
+/** The host of the run may start its sandbox while the workflow is being started. */
+function hintStart(
+  { notifications }: Pick<ApiDeps, 'notifications'>,
+  { runId, hostId }: Run,
+): void {
+  if (hostId !== null) notifications.notify(startChannel(hostId), runId);
 }
 
 /** Admits a run with its input files, or stores nothing if it is rejected. */

@@ -51,5 +51,7 @@ export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
 export const hostChannel = (hostId: string): string => `host:${hostId}`;
 /** Notified of a message to the session, before its workflow notifies the host. */
 export const sessionChannel = (runId: string): string => `session:${runId}`;
+/** Notified of a run that was placed on the host, before its workflow starts; names the run. */
+export const startChannel = (hostId: string): string => `start:${hostId}`;
 /** Notified of the response to a request. */
 export const responseChannel = (requestId: string): string => `response:${requestId}`;

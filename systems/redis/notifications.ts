@@ -7,11 +7,11 @@ import { type SubscriberOptions, sharedOrNew } from './subscriber.ts';
 
 export interface Notifications {
   /** Never throws: a lost notification only delays its receiver until the next poll. */
-  notify: (name: string) => void;
+  notify: (name: string, subject?: string) => void;
   /** Also calls when the subscription begins, and after every interruption. */
   subscribe: (name: string, onNotified: () => void) => () => void;
   /** Calls for actual notifications only, when a missed one costs nothing but time. */
-  subscribeBestEffort: (name: string, onNotified: () => void) => () => void;
+  subscribeBestEffort: (name: string, onNotified: (subject: string) => void) => () => void;
   close: () => void;
 }
 
@@ -22,11 +22,12 @@ export function createNotifications(
   const keys = redisKeys(instance);
   const subscriber = sharedOrNew(redis, options);
   return {
-    notify: (name) => void redis.publish(keys.channel(name), 's').catch(() => undefined),
+    notify: (name, subject = '') =>
+      void redis.publish(keys.channel(name), `s${subject}`).catch(() => undefined),
     subscribe: (name, onNotified) => subscriber.subscribe(keys.channel(name), onNotified),
     subscribeBestEffort: (name, onNotified) =>
-      subscriber.subscribe(keys.channel(name), ({ kind }) => {
-        if (kind !== 'resync') onNotified();
+      subscriber.subscribe(keys.channel(name), (notification) => {
+        if (notification.kind === 'state') onNotified(notification.subject ?? '');
       }),
     close: subscriber.close,
   };

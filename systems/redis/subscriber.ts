@@ -5,7 +5,8 @@ import { readEntries, type StreamEntry } from './frame-entry.ts';
 export type Notification =
   /** `entries`: everything published with it; empty if that was too long. */
   | { kind: 'frames'; lastSeq: number; entries: StreamEntry[] }
-  | { kind: 'state' }
+  /** `subject`: what it is about, unless the channel says everything. */
+  | { kind: 'state'; subject?: string }
   | { kind: 'filetree' }
   | { kind: 'resync' };
 
@@ -95,5 +96,5 @@ function parseNotification(message: string): Notification {
     return { kind: 'frames', lastSeq, entries: readEntries(message.slice(end)) };
   }
   if (message === 't') return { kind: 'filetree' };
-  return { kind: 'state' };
+  return { kind: 'state', subject: message.slice(1) };
 }

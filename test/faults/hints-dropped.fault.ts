@@ -1,5 +1,5 @@
-// Sessions work the same if every hint is lost. These tests of the whole service run once more,
-// with a service that publishes no hint.
+// Runs and sessions work the same if every hint is lost. These tests of the whole service run once
+// more, with a service that publishes no hint.
 
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -15,17 +15,22 @@ afterAll(() => {
 
 const files = ['chat', 'concurrent-sessions', 'interrupts', 'session-idle', 'session-queue'];
 
-describe.each([...files, 'session-restarts', 'sessions'])('with no hint, %s', async (name) => {
-  await import(`../system/${name}.test.ts`);
-});
+describe.each([...files, 'run-stories', 'session-restarts', 'sessions'])(
+  'with no hint, %s',
+  async (name) => {
+    await import(`../system/${name}.test.ts`);
+  },
+);
 
-it('begins no turn by a hint', async () => {
+it('begins no turn and starts no run by a hint', async () => {
   const service = await startService();
   onTestFinished(service.stop);
   const chat = await openConversation(service);
   for (const text of ['One.', 'Two.', 'Three.']) await chat.say(script([{ say: text }]));
-  const turns = linesIn(join(service.dataDir, 'worker.log')).filter(
-    ({ msg }) => msg === 'turn_started',
+  const { runId } = await service.trigger({ prompt: script([{ say: 'A run.' }]) });
+  await service.untilEnded(runId);
+  const begun = linesIn(join(service.dataDir, 'worker.log')).filter(
+    ({ msg }) => msg === 'turn_started' || msg === 'sandbox_started',
   );
-  expect(turns.map(({ startedBy }) => startedBy)).toEqual(['activity', 'activity', 'activity']);
+  expect(begun.map(({ startedBy }) => startedBy)).toEqual(Array(5).fill('activity'));
 });

@@ -1,6 +1,7 @@
-// A hint is the notification that a message was stored. The host of an awake session delivers the
-// message at once, while its workflow is still being signalled. The signal is always sent, so a
-// hint that is lost, duplicated, late or wrong affects only the delay.
+// A hint is the notification that a message was stored, or that a run was placed on a host. The
+// host of an awake session delivers the message at once, while its workflow is still being
+// signalled. The host of a run starts the sandbox while the workflow is still being started. A
+// hint that is lost, duplicated, late or wrong affects only the delay, as signal and start follow.
 
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,6 +16,7 @@ import { createNotifications, type Notifications } from '../../systems/redis/not
 import { openTcpHoldProxy, type TcpHoldProxy } from '../faults/support/tcp-hold-proxy.ts';
 import { assertExactlyOnce } from '../support/assert-exactly-once.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { restartAfterFailpoint, restartWithFailpoint } from '../support/kill-process.ts';
 import { linesIn } from '../support/log-lines.ts';
 import { measureSlowdown } from '../support/processor-wait.ts';
 import { script } from '../support/prompts.ts';
@@ -200,4 +202,49 @@ it.each([
   if (which === 'all') expect(hinted.length).toBeLessThan(turns.length / 2);
   else expect(hinted.length).toBeGreaterThan(0);
   await endSession(service, chat);
+});
+
+const startedBy = (runId: string) =>
+  linesIn(join(service.dataDir, 'worker.log')).flatMap((line) =>
+    line['msg'] === 'sandbox_started' && line['runId'] === runId ? [line['startedBy']] : [],
+  );
+
+async function outputOf(runId: string): Promise<string> {
+  const text = 'select data from frames where run_id = $1 order by seq';
+  const { rows } = await service.database.pool.query<{ data: string }>(text, [runId]);
+  return rows.map(({ data }) => data).join('\n');
+}
+
+/** Starts a run while the API's calls to Temporal are held, and waits for the agent's words. */
+async function startBeforeWorkflow(meanwhile = async () => {}): Promise<string> {
+  proxy.hold();
+  const { runId } = await service.trigger({ prompt: script([{ say: 'Early.' }, { hang: true }]) });
+  await meanwhile();
+  await expect.poll(() => outputOf(runId), pollOptions).toContain('Early.');
+  return runId;
+}
+
+/** The stop starts the workflow if its start was given up meanwhile. */
+async function stopAfterHold(runId: string): Promise<void> {
+  proxy.release();
+  await service.call('POST', `/runs/${runId}/stop`, { body: { graceSeconds: 0 } });
+  expect(await service.untilEnded(runId)).toMatchObject({ error: 'stopped_by_api' });
+  const inits = (await outputOf(runId)).match(/"subtype":"init"/g);
+  expect(inits).toHaveLength(1);
+}
+
+it('starts a run before its workflow, which then finds and stops its sandbox', async () => {
+  const runId = await startBeforeWorkflow();
+  const text = 'select from runs where id = $1 and workflow_started_at is null';
+  expect((await service.database.pool.query(text, [runId])).rows).toHaveLength(1);
+  await stopAfterHold(runId);
+  expect(startedBy(runId)).toEqual(['hint']);
+});
+
+it('continues a run whose worker dies in its start by a hint, before its workflow', async () => {
+  await restartWithFailpoint(service.worker, 'start.running');
+  const runId = await startBeforeWorkflow(
+    async () => void (await restartAfterFailpoint(service.worker)),
+  );
+  await stopAfterHold(runId);
 });

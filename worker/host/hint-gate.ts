@@ -1,8 +1,8 @@
 import type { SelfFence } from './self-fence.ts';
 
 /**
- * Decides whether this host acts on hints. It does not while it is fenced or Temporal does not
- * answer, because a turn could be neither interrupted nor stopped then.
+ * Decides whether this host acts on hints. It does not while it is fenced, while it polls no tasks
+ * or while Temporal does not answer, because a turn or a run could not be stopped then.
  */
 interface HintGate {
   isOpen(): boolean;

@@ -18,6 +18,7 @@ import type { SessionStore } from '../../systems/postgres/sessions/session-store
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
+import type { StartOutcome } from '../../workflows/shared/activities.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { RunLogContext } from '../run-log-context.ts';
@@ -27,6 +28,11 @@ import type { DiskUsage } from './workspace/disk-usage.ts';
 
 /** Receives the events that are measured. */
 export interface SandboxObserver {
+  /**
+   * Called when the start of a sandbox has ended. A start by a hint counts only if it has
+   * succeeded, because the activity repeats it otherwise.
+   */
+  onSandboxStart(outcome: StartOutcome | 'failed', tookMs: number): void;
   /** From storing the message to the first start of its turn. */
   onTurnStarted(waitedMs: number): void;
   /** How long the start of a sandbox waited for other starts. */

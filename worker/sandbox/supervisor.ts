@@ -6,7 +6,7 @@ import { failpoint } from '../../core/failpoint.ts';
 import type { RunEnd } from '../../core/runs/end-cause.ts';
 import { createKeyedMutex, type KeyedMutex } from '../../lib/async/keyed-mutex.ts';
 import { untilAborted } from '../../lib/async/until-aborted.ts';
-import type { SandboxRef, StartOutcome, TurnInput } from '../../workflows/shared/activities.ts';
+import type { SandboxRef, TurnInput } from '../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from './context.ts';
 import type { SandboxDeps, SupervisorDeps } from './deps.ts';
 import { createLeaseRenewer } from './output/lease-renewer.ts';
@@ -15,12 +15,11 @@ import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
 import { sandboxKey } from './sandbox-key.ts';
 import { adoptExistingSandboxes } from './start/adopt-existing.ts';
 import { adoptSandbox, findContainer } from './start/adopt-sandbox.ts';
-import { startErrorOf } from './start/start-error.ts';
 import { createStartLimiter } from './start/start-limiter.ts';
-import { startSandbox } from './start/start-sandbox.ts';
+import { createStarter } from './start/starter.ts';
 import { watchFreeSpace } from './stop/free-space-watch.ts';
 import { findOrphans, removeFolders } from './stop/orphaned-folders.ts';
-import { removeEarlierSandboxes, removeSandbox } from './stop/remove-sandbox.ts';
+import { removeSandbox } from './stop/remove-sandbox.ts';
 import { type SupervisedSandbox, superviseSandbox } from './supervised-sandbox.ts';
 import { createSandboxFiles, type SandboxFiles } from './workspace/sandbox-files.ts';
 import { createUnstoredFiles, type UnstoredFiles } from './workspace/unstored-files.ts';
@@ -57,6 +56,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
   const files = createSandboxFiles(deps, sandboxes, mutex);
   const unstoredFiles = createUnstoredFiles(deps, files.snapshot);
   const state = { deps, sandboxes, mutex, files, unstoredFiles, closing: closing.signal };
+  const starter = createStarter({ ...state, supervise: (prepared) => supervise(state, prepared) });
   const live = () => sandboxes.all().filter((one) => one.isLive() && !one.disk.isEnding());
   const disk = watchFreeSpace(deps, live, closing.signal);
   const exits = deps.sandboxes.watchExits({
@@ -66,7 +66,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     },
   });
   return {
-    start: (ref) => start(state, ref),
+    start: starter.start,
     follow: (ref, signal) => follow(state, ref, signal),
     stop: async (ref, graceMs) => (await findToStop(state, ref))?.stop(graceMs),
     stopIfIdle: (ref, graceMs) => stopIfIdle(state, ref, graceMs),
@@ -87,6 +87,7 @@ export function createSupervisor(supervisorDeps: SupervisorDeps): Supervisor {
     countWaitingStarts: deps.startLimiter.countWaiting,
     async close() {
       closing.abort(new SandboxReleased('this process is shutting down'));
+      starter.close();
       exits.close();
       await unstoredFiles.close();
       await Promise.all([disk, mutex.drain()]);
@@ -103,28 +104,6 @@ interface SupervisorState {
   unstoredFiles: UnstoredFiles;
   /** Aborted at shutdown. From then on nothing is adopted, because nothing would release it. */
   closing: AbortSignal;
-}
-
-function start(state: SupervisorState, ref: SandboxRef): Promise<StartOutcome> {
-  const { deps, sandboxes, mutex, closing } = state;
-  return mutex.runExclusive(ref.runId, async () => {
-    if (sandboxes.find(ref) !== null) return 'started';
-    try {
-      closing.throwIfAborted();
-      await sandboxes.detach(ref.runId);
-      await removeEarlierSandboxes(deps, ref);
-      const started = await startSandbox(deps, ref);
-      if (started.outcome === 'superseded') return 'superseded';
-      if (started.outcome === 'already_ended') return 'cancelled';
-      const adopted =
-        started.outcome === 'already_started' ? await adoptSandbox(deps, ref) : started;
-      if (adopted.outcome === 'ended') return 'cancelled';
-      supervise(state, adopted.sandbox);
-      return 'started';
-    } catch (error) {
-      throw startErrorOf(error);
-    }
-  });
 }
 
 /** Returns the run's end instead of a sandbox if the run has ended. */

@@ -6,6 +6,7 @@ import type { RunningWorker } from './workers.ts';
 interface TaskPolling {
   poll(): Promise<RunningWorker>;
   fence: Pick<SelfFence, 'fencedSignal' | 'untilUnfenced'>;
+  onPolling(isPolling: boolean): void;
   logger: Logger;
 }
 
@@ -14,7 +15,7 @@ interface TaskPolling {
  * tasks that it cannot run. If polling stops with an error, it is started again.
  */
 export async function pollTasks(
-  { poll, fence, logger }: TaskPolling,
+  { poll, fence, onPolling, logger }: TaskPolling,
   signal: AbortSignal,
 ): Promise<void> {
   const onFailure = (err: unknown, attempt: number): void =>
@@ -23,11 +24,13 @@ export async function pollTasks(
     await fence.untilUnfenced(signal);
     const worker = await retryUntilAborted(poll, { signal, onFailure }).catch(ignoreAbort(signal));
     if (!worker) return;
+    onPolling(true);
     logger.info('worker_ready');
     const stop = AbortSignal.any([signal, fence.fencedSignal()]);
     stop.addEventListener('abort', worker.stop, { once: true });
     if (stop.aborted) worker.stop();
     await worker.stopped.catch((err: unknown) => logger.error({ err }, 'task_polling_stopped'));
+    onPolling(false);
   }
 }
 

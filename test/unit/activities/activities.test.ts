@@ -21,7 +21,6 @@ function unexpected(): never {
 function activitiesWith(overrides: {
   supervisor?: Partial<ActivityDeps['supervisor']>;
   admission?: Partial<ActivityDeps['admission']>;
-  onSandboxStart?: ActivityDeps['onSandboxStart'];
 }) {
   const supervisor = {
     start: unexpected,
@@ -73,7 +72,6 @@ function activitiesWith(overrides: {
     presence: { unattendedForMs: unexpected },
     sendWebhook: unexpected,
     onWebhookAttempt: unexpected,
-    onSandboxStart: overrides.onSandboxStart ?? unexpected,
     now: unexpected,
     logger: pino({ enabled: false }),
   });
@@ -140,11 +138,8 @@ describe('the error of an activity', () => {
           permanent,
         });
       };
-      const outcomes: string[] = [];
-      const onSandboxStart = (outcome: string): void => void outcomes.push(outcome);
-      const { host } = activitiesWith({ supervisor: { start }, onSandboxStart });
+      const { host } = activitiesWith({ supervisor: { start } });
       const failure = await failureOf(quietEnvironment().run(host.startSandbox, ref));
-      expect(outcomes).toEqual(['failed']);
       expect(failure).toBeInstanceOf(ApplicationFailure);
       expect(failure).toMatchObject({
         message: 'no such image',

@@ -14,6 +14,7 @@ test('an admitted run gets a 201 even if it cannot be read again after the wait'
     publicUrl: 'http://a.test',
     metrics: noopMetrics,
     acceptedIds: { add: () => undefined },
+    notifications: { notify: () => undefined },
     postgresDisk: { isShort: () => false },
     admission: { admitRun: async () => ({ outcome: 'admitted', run }) },
     runs: { find: () => Promise.reject(new Error('the database is unavailable')) },

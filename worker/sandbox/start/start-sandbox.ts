@@ -25,18 +25,23 @@ type Obsolete = { outcome: 'already_ended' } | { outcome: 'superseded' };
  * stop while the start waits or is in progress. So both are checked before the wait, after
  * it, and again when the container is running.
  */
-export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<StartResult> {
+export async function startSandbox(
+  deps: SandboxDeps,
+  ref: SandboxRef,
+  startedBy: StartedBy = 'activity',
+): Promise<StartResult> {
   const requestedAt = deps.now().toISOString();
-  const plan = await readPlan(deps, ref);
+  const plan = await readPlan(deps, ref, startedBy);
   if ('outcome' in plan) return plan;
   const key = sandboxKey(ref);
   const isWakeUp = plan.session !== null && plan.session.startedGeneration > 0;
   const admission = await deps.startLimiter.acquire({ key, isWakeUp });
   let isStarted = false;
   try {
-    const current = admission === 'delayed' ? await readPlan(deps, ref) : plan;
+    const current = admission === 'delayed' ? await readPlan(deps, ref, startedBy) : plan;
     if ('outcome' in current) return current;
-    const result = await startPlanned(deps, ref, { plan: current, requestedAt, admission });
+    const received = { requestedAt, admission, startedBy };
+    const result = await startPlanned(deps, ref, { plan: current, ...received });
     isStarted = result.outcome === 'started';
     return result;
   } finally {
@@ -44,26 +49,38 @@ export async function startSandbox(deps: SandboxDeps, ref: SandboxRef): Promise<
   }
 }
 
+/** What has requested a start: the activity of the workflow, or a hint. */
+type StartedBy = 'activity' | 'hint';
+
 type NotStarted = Exclude<StartResult, { outcome: 'started' }>;
 
 /** Returns the outcome instead if the sandbox must not be started. */
 async function readPlan(
   { runs, hostId }: SandboxDeps,
   ref: SandboxRef,
+  startedBy: StartedBy,
 ): Promise<SandboxPlan | NotStarted> {
   const plan = await runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return { outcome: 'already_ended' };
   if (plan.run.generation > ref.generation) return { outcome: 'superseded' };
   if (wasStarted(plan, ref)) return { outcome: 'already_started' };
   if (plan.run.endCause !== null) return { outcome: 'already_ended' };
-  if (plan.session !== null && plan.run.hostId !== hostId) return { outcome: 'superseded' };
+  const mayHaveMoved = plan.session !== null || startedBy === 'hint';
+  if (mayHaveMoved && plan.run.hostId !== hostId) return { outcome: 'superseded' };
   return plan;
+}
+
+interface Received {
+  plan: SandboxPlan;
+  requestedAt: string;
+  admission: Admission;
+  startedBy: StartedBy;
 }
 
 async function startPlanned(
   deps: SandboxDeps,
   ref: SandboxRef,
-  { plan, ...received }: { plan: SandboxPlan; requestedAt: string; admission: Admission },
+  { plan, ...received }: Received,
 ): Promise<StartResult> {
   failpoint('start.planned');
   const attachment = await attach(deps, ref, plan);
@@ -81,7 +98,7 @@ async function startPlanned(
     failpoint('start.opened');
     await deps.sandboxes.start(containerId);
     failpoint('start.running');
-    logger.info({ containerId }, 'sandbox_started');
+    logger.info({ containerId, startedBy: received.startedBy }, 'sandbox_started');
     await publishStart(deps, attachment);
     failpoint('start.published');
     const obsolete = findObsolete(await deps.runs.find(ref.runId), ref);

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { SandboxTurn } from '../../../../../activities/sandbox.ts';
+import { sessionChannel } from '../../../../../core/hosts/host-rpc.ts';
 import type { Pool } from '../../../../../systems/postgres/client/pool.ts';
 import { createHostStore } from '../../../../../systems/postgres/hosts/host-store.ts';
 import { createMessageStore } from '../../../../../systems/postgres/sessions/message-store.ts';
@@ -50,8 +51,9 @@ export async function startSession(
   const claims: Promise<unknown>[] = [];
   const process = fixture.process({
     notifications: {
-      subscribeBestEffort(_name, listener) {
-        listeners.add(listener);
+      subscribeBestEffort(name, onNotified) {
+        const listener = () => onNotified('');
+        if (name === sessionChannel(runId)) listeners.add(listener);
         return () => void listeners.delete(listener);
       },
     },

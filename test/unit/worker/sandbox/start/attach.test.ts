@@ -23,6 +23,8 @@ test('no sandbox is adopted or started after the supervisor was closed', async (
   });
   const deps = {
     ...{ hostId: 'host-1', logger },
+    notifications: { subscribeBestEffort: () => () => undefined },
+    onSandboxStart: () => undefined,
     sandboxes: { watchExits: () => ({ close: () => undefined }), find: () => found },
     runs: { sandboxPlan: async (runId: string) => void adopted.push(runId) },
   };

@@ -25,6 +25,8 @@ async function oneWaits() {
   const deps = {
     ...{ hostId: 'host-1', dataDir, logger: pino({ enabled: false }), now: () => new Date() },
     ...{ cpus: 1, cpuPressure: () => null, onPermitGranted: () => undefined },
+    notifications: { subscribeBestEffort: () => () => undefined },
+    onSandboxStart: () => undefined,
     sandboxes: { watchExits: () => ({ close: () => undefined }), find: async () => null },
     runs: {
       sandboxPlan: async (runId: string) => {
