@@ -101,9 +101,12 @@ test.each([
     const flowrun = new Flowrun({ url: 'http://127.0.0.1' });
     const run = await flowrun.run('A flow', { prompt: 'Go', labels: { order: '4711' } });
     export const text = (event: RunEvent) => event.type === 'chat_output' ? event.data.text.length : 0;
-    export const cost: number | null = (await run.result()).costUsd;
-    // @ts-expect-error: the type of a field is checked
-    await flowrun.run('A flow', { prompt: 1 });\n`,
+    export const cost: number | null = (await run.result()).costUsd;\n`,
+  );
+  writeFileSync(
+    join(folder, 'misuse.ts'),
+    `import { Flowrun } from '@flowrun/client';
+    await new Flowrun().run('A flow', { prompt: 1 });\n`,
   );
   const tsc = join(repository, 'node_modules/.bin/tsc');
   const strict = [
@@ -115,6 +118,9 @@ test.each([
   ];
   const module = ['--module', 'nodenext', '--target', 'es2024', '--ignoreConfig'];
   const roots = ['--typeRoots', join(repository, 'node_modules/@types')];
-  const args = [...strict, ...module, ...roots, ...options, 'use.ts'];
-  await run(tsc, args, { cwd: folder });
+  const args = [...strict, ...module, ...roots, ...options, 'use.ts', 'misuse.ts'];
+  const compiling = run(tsc, args, { cwd: folder });
+  const { stdout } = await compiling.catch((error: { stdout: string }) => error);
+  const errors = stdout.split('\n').filter((line) => line.includes('error TS'));
+  expect(errors).toEqual([expect.stringMatching(/^misuse\.ts\(2,.*error TS2322: .*'number'/)]);
 });
