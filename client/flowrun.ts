@@ -1,9 +1,10 @@
+import { type FlowFiles, flowFiles } from './files/flow-files.ts';
 import type { Flow, RunDetails, RunRecord } from './generated/types.ts';
 import { createHttp, type Http, type Retry } from './http/http.ts';
-import { createFlowNames } from './runs/flow-names.ts';
+import { createFlowNames, type FlowNames } from './runs/flow-names.ts';
 import { openRun, type Run } from './runs/run.ts';
 import { type PendingRun, type RunOptions, startRun } from './runs/start-run.ts';
-import { openSession, type Session, type SessionOptions } from './sessions/session.ts';
+import { getSession, openSession, type Session, type SessionOptions } from './sessions/session.ts';
 
 export interface FlowrunOptions {
   /** The address of the service. The default is the environment variable FLOWRUN_URL. */
@@ -31,7 +32,7 @@ interface RunFilter {
 
 export class Flowrun {
   readonly #http: Http;
-  readonly #flowIdOf: (flow: string) => Promise<string>;
+  readonly #flows: FlowNames;
 
   constructor(options: FlowrunOptions = {}) {
     const url = options.url ?? variable('FLOWRUN_URL');
@@ -45,17 +46,22 @@ export class Flowrun {
       signal: options.signal,
       onRetry: options.onRetry,
     });
-    this.#flowIdOf = createFlowNames(this.#http);
+    this.#flows = createFlowNames(this.#http);
   }
 
   /** Starts a run of a flow, given by name or ID. */
   run<T = unknown>(flow: string, options: RunOptions<T> = {}): PendingRun<T> {
-    return startRun({ http: this.#http, flowIdOf: this.#flowIdOf }, flow, options);
+    return startRun({ http: this.#http, flows: this.#flows }, flow, options);
   }
 
   /** Opens a session of a flow, or continues the one with this ID. */
-  async session(flow: string, options: SessionOptions = {}): Promise<Session> {
-    return openSession(this.#http, await this.#flowIdOf(flow), options);
+  session(flow: string, options: SessionOptions = {}): Promise<Session> {
+    return this.#flows.withFlow(flow, (flowId) => openSession(this.#http, flowId, options));
+  }
+
+  /** Returns an existing session by its run. A run token of the session can do this. */
+  getSession(runId: string): Promise<Session> {
+    return getSession(this.#http, runId);
   }
 
   async getRun(runId: string): Promise<Run> {
@@ -71,12 +77,17 @@ export class Flowrun {
   }: RunFilter = {}): AsyncGenerator<Run, void, undefined> {
     const query = {
       ...filter,
-      flowId: flow === undefined ? undefined : await this.#flowIdOf(flow),
+      flowId: flow === undefined ? undefined : await this.#flows.idOf(flow),
       label: Object.entries(labels).map(([name, value]) => `${name}:${value}`),
     };
     for await (const record of this.#http.items<RunRecord>({ path: '/runs', query })) {
       yield openRun(this.#http, record);
     }
+  }
+
+  /** The files that later runs of a flow start with. */
+  flowFiles(flow: string): FlowFiles {
+    return flowFiles({ http: this.#http, flows: this.#flows }, flow);
   }
 
   flows(): AsyncGenerator<Flow, void, undefined> {

@@ -1,6 +1,7 @@
 // The exports of the package @flowrun/client.
 
 export type { RunChanges } from './files/changes.ts';
+export type { FlowFiles } from './files/flow-files.ts';
 export type { FileContent } from './files/input-files.ts';
 export type { RunFiles } from './files/run-files.ts';
 export { Flowrun, type FlowrunOptions } from './flowrun.ts';
@@ -66,9 +67,5 @@ export type {
 } from './transcript/entries.ts';
 export { emptyTranscript, type Transcript } from './transcript/state.ts';
 export { extendTranscript } from './transcript/transcript.ts';
-export {
-  verifyWebhook,
-  type WebhookEvent,
-  WebhookRejected,
-  type WebhookRequest,
-} from './webhooks/verify.ts';
+export { verifyWebhook, WebhookRejected, type WebhookRequest } from './webhooks/verify.ts';
+export type { WebhookEvent } from './webhooks/webhook-events.ts';

@@ -10,7 +10,7 @@ interface ClientPackage {
   build: string;
 }
 
-const files = ['package.json', 'index.js', 'index.d.ts'];
+const files = ['package.json', 'index.js', 'index.d.ts', 'LICENSE'];
 const hashLength = 16;
 
 /**

@@ -1,5 +1,6 @@
 import type { FileEntry } from '../generated/types.ts';
 import type { Http } from '../http/http.ts';
+import { encodedPath } from './file-path.ts';
 import { type FileContent, toInputFile } from './input-files.ts';
 import { pullArchive } from './pull-archive.ts';
 
@@ -65,6 +66,3 @@ export function runFiles(http: Http, runId: string): RunFiles {
     pull: async (folder, filter = {}) => pullArchive(await archive(filter), folder),
   };
 }
-
-/** The slashes of a path stay slashes. */
-const encodedPath = (path: string): string => path.split('/').map(encodeURIComponent).join('/');

@@ -67,6 +67,27 @@ export interface DeletedRun {
   deleted: true;
 }
 
+export interface DeliveryDropped {
+  projectId: string;
+  occurredAt: string;
+  runId?: string;
+  flowId?: string;
+  labels?: Record<string, string>;
+  sessionId?: string;
+  deliveryId: string;
+  event: "run.started" | "run.finished" | "session.idle" | "session.ended" | "interaction.asked" | "delivery.dropped" | "schedule.missed" | "endpoint.test";
+  /** Null: sent to a `callbackUrl`. */
+  endpointId: string | null;
+  attempts: number;
+  lastStatus: number | null;
+}
+
+export interface EndpointTest {
+  projectId: string;
+  endpointId: string;
+  sentAt: string;
+}
+
 export interface EventData {
   status: {
     status: "running" | "sleep";
@@ -310,6 +331,20 @@ export interface InputFile {
   content: string;
   encoding: "utf8" | "base64";
   mode?: "0644" | "0755";
+}
+
+export interface InteractionAsked {
+  projectId: string;
+  occurredAt: string;
+  runId: string;
+  flowId: string;
+  labels: Record<string, string>;
+  sessionId?: string;
+  interactionId: string;
+  toolName: string;
+  /** The questions of the agent. */
+  input: unknown;
+  askedAt: string;
 }
 
 export interface LogEntries {
@@ -562,11 +597,35 @@ export interface RunRecord {
   offlineModel?: true;
 }
 
+export interface RunStarted {
+  projectId: string;
+  occurredAt: string;
+  runId: string;
+  flowId: string;
+  labels: Record<string, string>;
+  status: "running";
+  agentStatus: string;
+  triggerType: string;
+  startedAt: string;
+}
+
 export interface RunToken {
   /** The token. It is not shown again. */
   token: string;
   runId: string;
   expiresAt: string;
+}
+
+export interface ScheduleMissed {
+  projectId: string;
+  occurredAt: string;
+  flowId: string;
+  /** The code of the rejection, or `late`. */
+  reason: "late" | "RUNNER_OFFLINE" | "CONCURRENT_LIMIT" | "MONTHLY_QUOTA" | "BUDGET_REACHED" | "STORAGE_QUOTA";
+  /** How many starts were missed. */
+  count: number;
+  /** The time at which the run was due. Absent if it is unknown. */
+  scheduledAt?: string;
 }
 
 export interface SessionDetails {
@@ -666,6 +725,22 @@ export interface SessionEnded {
   sessionId: string;
 }
 
+export interface SessionIdle {
+  projectId: string;
+  occurredAt: string;
+  runId: string;
+  flowId: string;
+  labels: Record<string, string>;
+  sessionId: string;
+  /** The message whose turn has ended last. */
+  messageId: string;
+  exitCode: number;
+  /** The text of the turn. */
+  result?: string;
+  /** Why the service failed the turn. */
+  error?: string;
+}
+
 export interface TriggerRunBody {
   /** The initial message, at most 1048576 bytes of UTF-8. Default: the flow's prompt. */
   prompt?: string;
@@ -735,4 +810,15 @@ export interface UnfinishedMessage {
   state: "queued" | "in_progress";
   text: string;
   createdAt: string;
+}
+
+export interface WebhookBodies {
+  "run.started": RunStarted;
+  "run.finished": RunFinished;
+  "session.idle": SessionIdle;
+  "session.ended": SessionEnded;
+  "interaction.asked": InteractionAsked;
+  "delivery.dropped": DeliveryDropped;
+  "schedule.missed": ScheduleMissed;
+  "endpoint.test": EndpointTest;
 }

@@ -1,4 +1,4 @@
-import { ConnectionFailed, type FlowrunError, isFlowrunError } from './errors.ts';
+import { ConnectionFailed, type FlowrunError, isFlowrunError, NotFound } from './errors.ts';
 import { responseError } from './response-error.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { wait } from './wait.ts';
@@ -24,7 +24,7 @@ interface HttpOptions {
 
 type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
-interface HttpRequest {
+export interface HttpRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to `/api/v1`. */
   path: string;
@@ -38,6 +38,7 @@ interface HttpRequest {
   /** A second request has no further effect. The default is true for all methods but `POST`. */
   isRepeatable?: boolean;
   attempts?: number;
+  onRetry?: (retry: Retry) => void;
   /** Limits the wait for the response, or for its head if the caller reads the body later. */
   timeoutMs?: number;
 }
@@ -49,12 +50,17 @@ export interface Http {
   read<T>(request: HttpRequest, reading: Reading<T>): Promise<T>;
   /** Returns the `data` of a successful response. */
   data<T>(request: HttpRequest): Promise<T>;
+  /**
+   * Deletes what the path names. A repeated request finds nothing if only the answer to an earlier
+   * one was lost: then returns `deleted`.
+   */
+  remove<T>(request: HttpRequest, deleted: T): Promise<T>;
   /** Yields the items of every page. */
   items<T>(request: HttpRequest): AsyncGenerator<T, void, undefined>;
 }
 
 export function createHttp(options: HttpOptions): Http {
-  const base = `${options.url.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+  const base = baseOf(options.url);
 
   async function call<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
     const { method = 'GET', path, attempts = 4, isRepeatable = method !== 'POST' } = request;
@@ -66,7 +72,9 @@ export function createHttp(options: HttpOptions): Http {
         if (!isFlowrunError(error) || attempt >= attempts) throw error;
         const delayMs = retryDelayMs({ attempt, error, isRepeatable });
         if (delayMs === null) throw error;
-        options.onRetry?.({ method, path, attempt, delayMs, error });
+        for (const { onRetry } of [options, request]) {
+          onRetry?.({ method, path, attempt, delayMs, error });
+        }
         await wait(delayMs, signal);
       }
     }
@@ -75,12 +83,14 @@ export function createHttp(options: HttpOptions): Http {
   async function callOnce<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
     const { method = 'GET', path, query, signal, json } = request;
     const body = json === undefined ? request.body : JSON.stringify(json);
+    // Invalid headers are an error of the caller, and no failed connection.
+    const headers = new Headers(headersOf(request, options.key));
     const timer = new AbortController();
     const timeout = setTimeout(() => timer.abort(), request.timeoutMs ?? timeoutFor(body));
     try {
       const response = await options.fetch(`${base}${path}${queryOf(query)}`, {
         method,
-        headers: headersOf(request, options.key),
+        headers,
         signal: anyOf(signal, timer.signal) ?? null,
         ...(body === undefined ? {} : { body }),
       });
@@ -95,22 +105,46 @@ export function createHttp(options: HttpOptions): Http {
     }
   }
 
-  async function* items<T>(request: HttpRequest): AsyncGenerator<T, void, undefined> {
-    let { query } = request;
-    for (;;) {
-      const page = await call({ ...request, query }, readPage);
-      yield* page.items as T[]; // the schemas of the API
-      if (page.cursor === null) return;
-      query = { ...query, cursor: page.cursor };
-    }
-  }
-
   return {
     send: (request) => call(request, async (response) => response),
     read: call,
     data: <T>(request: HttpRequest) => call(request, readData<T>),
-    items,
+    remove: (request, deleted) => remove(call, request, deleted),
+    items: <T>(request: HttpRequest) => itemsOf<T>(call, request),
   };
+}
+
+async function remove<T>(call: Http['read'], request: HttpRequest, deleted: T): Promise<T> {
+  let mayBeDeleted = false;
+  const onRetry = ({ error }: Retry): void => {
+    mayBeDeleted ||= error instanceof ConnectionFailed || (error.status ?? 0) >= 500;
+  };
+  try {
+    return await call({ ...request, method: 'DELETE', onRetry }, readData<T>);
+  } catch (error) {
+    if (mayBeDeleted && error instanceof NotFound) return deleted;
+    throw error;
+  }
+}
+
+async function* itemsOf<T>(
+  call: Http['read'],
+  request: HttpRequest,
+): AsyncGenerator<T, void, undefined> {
+  let { query } = request;
+  for (;;) {
+    const page = await call({ ...request, query }, readPage);
+    yield* page.items as T[]; // the schemas of the API
+    if (page.cursor === null) return;
+    query = { ...query, cursor: page.cursor };
+  }
+}
+
+/** Also accepts the address of the API itself. */
+function baseOf(url: string): string {
+  const { protocol, origin, pathname } = new URL(url);
+  if (!/^https?:$/.test(protocol)) throw new TypeError(`The address ${url} is not http or https.`);
+  return `${origin}${pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
 }
 
 /** A minute, and a second for each 64 KiB that are sent. */

@@ -2,7 +2,7 @@
 export interface OutputSchema<T = unknown> {
   readonly '~standard': {
     validate(value: unknown): Validation<T> | Promise<Validation<T>>;
-    readonly jsonSchema?: { output(options: { target: 'draft-2020-12' }): Record<string, unknown> };
+    readonly jsonSchema?: { input(options: { target: 'draft-2020-12' }): Record<string, unknown> };
     readonly types?: { readonly output: T } | undefined;
   };
 }
@@ -13,7 +13,7 @@ type Validation<T> =
 
 export function jsonSchemaOf(schema: OutputSchema): Record<string, unknown> {
   const { jsonSchema } = schema['~standard'];
-  if (jsonSchema !== undefined) return jsonSchema.output({ target: 'draft-2020-12' });
+  if (jsonSchema !== undefined) return jsonSchema.input({ target: 'draft-2020-12' });
   throw new TypeError('The validator has no JSON Schema. Pass one as outputSchema instead.');
 }
 

@@ -57,7 +57,8 @@ export function openRun<T = unknown>(
 
   async function result({ signal }: CallOptions = {}): Promise<RunResult<T>> {
     const isOver = async () => (await read({ signal })).finishedAt !== null;
-    for await (const event of followRun({ http, runId, signal, isOver })) {
+    const hasEnded = record.finishedAt !== null;
+    for await (const event of hasEnded ? [] : followRun({ http, runId, signal, isOver })) {
       if (event.type === 'finished') break;
     }
     const ended = resultOf(await read({ signal }));
@@ -81,7 +82,12 @@ export function openRun<T = unknown>(
     setLabels: (labels) => http.data({ method: 'PATCH', path: `${path}/labels`, json: { labels } }),
     stop: (options = {}) => post('stop', options),
     interrupt: () => post('interrupt', {}, false),
-    delete: () => http.data({ method: 'DELETE', path }),
+    delete: () => http.remove({ path }, deletedRun(record)),
     createToken: (options = {}) => post('token', options),
   };
 }
+
+const deletedRun = (record: RunRecord): DeletedRun => {
+  const { runId, flowId, projectId, labels, createdAt, status } = record;
+  return { runId, flowId, projectId, labels, createdAt, status, deleted: true };
+};

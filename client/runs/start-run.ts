@@ -1,6 +1,7 @@
 import { type FileContent, toInputFile } from '../files/input-files.ts';
 import type { RunRecord, TriggerRunBody } from '../generated/types.ts';
-import type { Http } from '../http/http.ts';
+import type { Http, HttpRequest } from '../http/http.ts';
+import type { FlowNames } from './flow-names.ts';
 import { jsonSchemaOf, type OutputSchema } from './output-schema.ts';
 import type { RunResult } from './result.ts';
 import { openRun, type Run } from './run.ts';
@@ -24,16 +25,15 @@ export interface PendingRun<T = unknown> extends Promise<Run<T>> {
  * `mcpServers` cannot have one and is not repeated after it was sent.
  */
 export function startRun<T>(
-  { http, flowIdOf }: { http: Http; flowIdOf(flow: string): Promise<string> },
+  { http, flows }: { http: Http; flows: FlowNames },
   flow: string,
   { signal, output, context = {}, ...options }: RunOptions<T>,
 ): PendingRun<T> {
   async function start(): Promise<Run<T>> {
     const isRepeatable = options.mcpServers === undefined;
     const key = options.idempotencyKey ?? (isRepeatable ? crypto.randomUUID() : undefined);
-    const record = await http.data<RunRecord>({
+    const request: Omit<HttpRequest, 'path'> = {
       method: 'POST',
-      path: `/flows/${await flowIdOf(flow)}/runs`,
       json: {
         ...options,
         ...(key === undefined ? {} : { idempotencyKey: key }),
@@ -45,7 +45,10 @@ export function startRun<T>(
       ),
       isRepeatable,
       signal,
-    });
+    };
+    const record = await flows.withFlow(flow, (flowId) =>
+      http.data<RunRecord>({ ...request, path: `/flows/${flowId}/runs` }),
+    );
     return openRun(http, record, output);
   }
   const started = start();

@@ -11,6 +11,7 @@ import type {
   Turn,
   UnfinishedMessage,
 } from '../generated/types.ts';
+import { NotFound } from '../http/errors.ts';
 import type { Http } from '../http/http.ts';
 import { openRun, type Run } from '../runs/run.ts';
 import { followRun } from '../stream/follow.ts';
@@ -63,6 +64,14 @@ export async function openSession(
   return sessionOf(http, openRun(http, record), sessionId);
 }
 
+/** The session of a run, for callers that have a run token and may open none. */
+export async function getSession(http: Http, runId: string): Promise<Session> {
+  const record = await http.data<RunDetails>({ path: `/runs/${encodeURIComponent(runId)}` });
+  const { sessionId } = record;
+  if (sessionId !== null) return sessionOf(http, openRun(http, record), sessionId);
+  throw new NotFound({ code: 'NOT_FOUND', message: `The run ${runId} is not a session.` });
+}
+
 function sessionOf(http: Http, run: Run, sessionId: string): Session {
   const { flowId } = run.record;
   const path = `/flows/${flowId}/sessions/${encodeURIComponent(sessionId)}`;
@@ -109,14 +118,11 @@ function sessionOf(http: Http, run: Run, sessionId: string): Session {
     read: () => http.data({ path }),
     messages: () => http.items({ path: `${path}/messages` }),
     async withdraw(messageId) {
-      await http.data({
-        method: 'DELETE',
-        path: `${path}/messages/${encodeURIComponent(messageId)}`,
-      });
+      await http.remove({ path: `${path}/messages/${encodeURIComponent(messageId)}` }, undefined);
     },
     configure: (changes) => http.data({ method: 'PATCH', path: `${path}/config`, json: changes }),
     async end() {
-      await http.data({ method: 'DELETE', path });
+      await http.remove({ path }, undefined);
     },
   };
 }

@@ -19,7 +19,10 @@ export interface FollowOptions {
 interface FollowRequest extends FollowOptions {
   http: Http;
   runId: string;
-  /** Called before each further connection. True: nothing follows. */
+  /**
+   * Called before each further connection; true: nothing follows. With it, a stream that a proxy
+   * holds back is no error.
+   */
   isOver?: () => Promise<boolean>;
 }
 
@@ -29,7 +32,7 @@ interface Follower {
   /** The last status and file tree: every connection begins with them. */
   snapshots: Map<string, string>;
   wasOpen: boolean;
-  openUntilMs: number;
+  reachedUntilMs: number;
   /** Consecutive connections that were not accepted. */
   failures: number;
   /** The delay that the service has requested. */
@@ -49,7 +52,7 @@ export async function* followRun(
     hasFinished: false,
     snapshots: new Map(),
     wasOpen: false,
-    openUntilMs: performance.now(),
+    reachedUntilMs: performance.now(),
     failures: 0,
     retryMs: 1_000,
     retryAfterMs: 0,
@@ -57,9 +60,10 @@ export async function* followRun(
   for (;;) {
     yield* readUntilCut(request, follower);
     if (follower.hasFinished) return;
-    if (follower.failures === 0) follower.openUntilMs = performance.now();
+    if (follower.failures === 0) follower.reachedUntilMs = performance.now();
     await wait(delayMs(follower), request.signal);
     if ((await request.isOver?.()) === true) return;
+    if (request.isOver !== undefined) follower.reachedUntilMs = performance.now();
   }
 }
 
@@ -68,7 +72,9 @@ async function* readUntilCut(
   follower: Follower,
 ): AsyncGenerator<RunEvent, void, undefined> {
   const { http, runId, signal } = request;
-  const attempts = follower.wasOpen ? 1 : 4;
+  // Whether a first connection that fails is an error of the caller's request.
+  const mustOpen = () => !follower.wasOpen && request.isOver === undefined;
+  const attempts = mustOpen() ? 4 : 1;
   const onOpen = () => {
     Object.assign(follower, { wasOpen: true, failures: 0 });
   };
@@ -93,7 +99,7 @@ async function* readUntilCut(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    if (!isFlowrunError(error) || !mayReconnect(error, follower)) throw error;
+    if (!isFlowrunError(error) || mustOpen() || !mayReconnect(error, follower)) throw error;
     follower.retryAfterMs = (error.retryAfterSeconds ?? 0) * 1_000;
   }
 }
@@ -141,11 +147,9 @@ async function* readLog(
   }
 }
 
-/** A first connection that fails is an error of the caller's request. */
 function mayReconnect(error: FlowrunError, follower: Follower): boolean {
-  const { wasOpen, failures, openUntilMs } = follower;
-  if (!wasOpen) return false;
-  if (failures > 0 && performance.now() - openUntilMs > unreachableMaxMs) return false;
+  const { failures, reachedUntilMs } = follower;
+  if (failures > 0 && performance.now() - reachedUntilMs > unreachableMaxMs) return false;
   const { status } = error;
   return error instanceof ConnectionFailed || status === 429 || (status !== null && status >= 500);
 }

@@ -1,7 +1,8 @@
 // The header is `t=<unix seconds>,v1=<hex>`. The signature is an HMAC-SHA256 over `<t>.<raw body>`.
 
 interface Signature {
-  timeSeconds: number;
+  /** The seconds as they were sent, because they are signed. */
+  time: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -12,7 +13,7 @@ export function parseSignature(header: string): Signature | null {
   const [, time, hex] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header) ?? [];
   if (time === undefined || hex === undefined) return null;
   const bytes = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return { timeSeconds: Number(time), bytes };
+  return { time, bytes };
 }
 
 export function importKey(secret: string): Promise<HmacKey> {
@@ -25,11 +26,11 @@ export function importKey(secret: string): Promise<HmacKey> {
 
 /** Compares in constant time. */
 export function isSigned(
-  { timeSeconds, bytes }: Signature,
+  { time, bytes }: Signature,
   key: HmacKey,
   body: Uint8Array,
 ): Promise<boolean> {
-  const prefix = new TextEncoder().encode(`${timeSeconds}.`);
+  const prefix = new TextEncoder().encode(`${time}.`);
   const signed = new Uint8Array(prefix.length + body.length);
   signed.set(prefix);
   signed.set(body, prefix.length);

@@ -1,6 +1,6 @@
-import type { RunFinished, SessionEnded } from '../generated/types.ts';
 import { FlowrunError } from '../http/errors.ts';
 import { importKey, isSigned, parseSignature } from './signature.ts';
+import { readEvent, type WebhookEvent } from './webhook-events.ts';
 
 /** The request does not come from the service, or is too old. Answer it with 400. */
 export class WebhookRejected extends FlowrunError {
@@ -15,13 +15,6 @@ type HeaderFields = Record<string, string | readonly string[] | undefined>;
 export type WebhookRequest =
   | Request
   | { headers: Headers | HeaderFields; rawBody: Uint8Array<ArrayBuffer> | string };
-
-/** `deliveryId` is the same for all attempts of a delivery. */
-export type WebhookEvent =
-  | { type: 'run.finished'; deliveryId: string; data: RunFinished }
-  | { type: 'session.ended'; deliveryId: string; data: SessionEnded }
-  /** An event that this version of the client does not know. */
-  | { type: 'unknown'; name: string; deliveryId: string; data: unknown };
 
 interface VerifyOptions {
   /** The greatest difference between the time of the signature and now. The default is 300. */
@@ -45,18 +38,19 @@ export async function verifyWebhook(
     .filter((signature) => signature !== null);
   if (signatures.length === 0) throw new WebhookRejected('it has no signature');
   const keys = await Promise.all([secret].flat().map(importKey));
-  let timeSeconds: number | null = null;
+  let time: string | null = null;
   for (const signature of signatures) {
-    for (const key of keys) {
-      if (await isSigned(signature, key, body)) timeSeconds = signature.timeSeconds;
-    }
+    for (const key of keys) if (await isSigned(signature, key, body)) time = signature.time;
   }
-  if (timeSeconds === null) throw new WebhookRejected('its signature is wrong');
-  const ageSeconds = Math.abs(now.getTime() / 1_000 - timeSeconds);
+  if (time === null) throw new WebhookRejected('its signature is wrong');
+  const ageSeconds = Math.abs(now.getTime() / 1_000 - Number(time));
   if (ageSeconds > toleranceSeconds)
     throw new WebhookRejected('its signature is too old, or a clock is wrong');
   const name = header('x-service-event');
-  return eventOf(name, { deliveryId: header('x-service-delivery-id'), body });
+  const text = new TextDecoder().decode(body);
+  const event = readEvent(name, header('x-service-delivery-id'), text);
+  if (event === null) throw new WebhookRejected(`its body is not that of ${name}`);
+  return event;
 }
 
 async function bodyOf(request: WebhookRequest): Promise<Uint8Array<ArrayBuffer>> {
@@ -74,21 +68,4 @@ function headerReader(headers: Headers | HeaderFields): (name: string) => string
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]),
   );
   return (name) => byName.get(name) ?? '';
-}
-
-/** The signature covers the body only, so the body has to confirm the header with the event. */
-function eventOf(
-  name: string,
-  { deliveryId, body }: { deliveryId: string; body: Uint8Array },
-): WebhookEvent {
-  const text = new TextDecoder().decode(body);
-  const data = JSON.parse(text) as { status?: unknown; sessionId?: unknown }; // made by the service
-  if (name !== 'run.finished' && name !== 'session.ended') {
-    return { type: 'unknown', name, deliveryId, data };
-  }
-  const isOfSession = data.sessionId !== undefined;
-  if (data.status !== 'sleep' || isOfSession !== (name === 'session.ended')) {
-    throw new WebhookRejected(`its body is not that of ${name}`);
-  }
-  return { type: name, deliveryId, data } as WebhookEvent; // the body was confirmed
 }

@@ -15,6 +15,7 @@ export async function buildClientPackage(): Promise<Record<string, string>> {
     'index.js': module,
     'index.d.ts': types,
     'package.json': `${JSON.stringify(packageDescription(), null, 2)}\n`,
+    LICENSE: readFileSync(join(root, 'LICENSE'), 'utf8'),
   };
 }
 

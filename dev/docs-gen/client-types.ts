@@ -47,10 +47,8 @@ const used = [
   'OpenedSession',
   'QueuedMessage',
   'Run',
-  'RunFinished',
   'RunToken',
   'RunWithPrompt',
-  'SessionEnded',
   'SessionWithFiles',
   'Turn',
   'UnfinishedMessage',
@@ -66,10 +64,11 @@ const bodies: Record<string, string> = {
 };
 
 export function makeClientTypes(description: unknown): string {
-  const { paths, components } = description as Document; // made by this repository's API
+  const { paths, webhooks, components } = description as Document; // made by this repository's API
   const operations = Object.values(paths).flatMap((item) => Object.values(item));
   const schemas = new Map<string, Schema | undefined>([
     ['EventData', eventData(components.schemas)],
+    ['WebhookBodies', webhookBodies(webhooks)],
     ...Object.entries(bodies).map(([id, name]) => [name, bodyOf(operations, id)] as const),
     ...used.map((name) => [clientName(name), components.schemas[name]] as const),
   ]);
@@ -101,6 +100,16 @@ function eventData(schemas: Record<string, Schema>): Schema {
     return [String(event?.const), data];
   });
   const properties = Object.fromEntries(events);
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+/** The body of each webhook by its event. */
+function webhookBodies(webhooks: Document['webhooks']): Schema {
+  const bodiesByEvent = Object.entries(webhooks).map(([event, { post }]): [string, Schema] => [
+    event,
+    post.requestBody.content?.['application/json']?.schema ?? {},
+  ]);
+  const properties = Object.fromEntries(bodiesByEvent);
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
@@ -155,11 +164,13 @@ function objectType(schema: Schema, indent: string): string {
   const members = Object.entries(properties).map(([name, member]) => {
     const comment = commentOf(member, inner);
     const mark = required.includes(name) ? '' : '?';
-    return `${comment}${inner}${name}${mark}: ${typeOf(member, inner)};\n`;
+    return `${comment}${inner}${keyOf(name)}${mark}: ${typeOf(member, inner)};\n`;
   });
   const others = isOpen(additionalProperties) ? `${inner}[field: string]: unknown;\n` : '';
   return `{\n${members.join('')}${others}${indent}}`;
 }
+
+const keyOf = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name));
 
 /** The object has further fields of any type. */
 const isOpen = (additional: Schema['additionalProperties']): boolean =>

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { webhookBodies } from '../../../api/openapi/webhook-bodies.ts';
 import { verifyWebhook, WebhookRejected } from '../../../client/webhooks/verify.ts';
 
 const secret = 'whk_0123456789abcdef';
@@ -82,6 +83,7 @@ const forgeries: [string, string, string?][] = [
   ['a time that was not signed', `t=${timeSeconds + 1},v1=${good}`],
   ['a negative time', `t=-${timeSeconds},v1=${good}`],
   ['an exponent as the time', `t=1e9,v1=${good}`],
+  ['a time with a leading zero', `t=0${timeSeconds},v1=${good}`],
   ['a hexadecimal time', `t=0x6b0363b7,v1=${good}`],
   ['a time with a fraction', `t=${timeSeconds}.0,v1=${good}`],
   ['two times', `t=${timeSeconds},t=1,v1=${good}`],
@@ -119,8 +121,11 @@ test('rejects a body that is not that of its event, and reads later events', asy
   expect(await deliver('session.ended', ended)).toMatchObject({ type: 'session.ended' });
   const started = '{"runId":"r","status":"running"}';
   await expect(deliver('run.finished', started)).rejects.toThrow(WebhookRejected);
-  const later = { type: 'unknown', name: 'run.started', data: { runId: 'r' } };
-  expect(await deliver('run.started', started)).toMatchObject(later);
+  expect(await deliver('run.started', started)).toMatchObject({ type: 'run.started' });
+  const later = { type: 'unknown', name: 'run.paused', data: { runId: 'r' } };
+  expect(await deliver('run.paused', started)).toMatchObject(later);
+  await expect(deliver('run.started', '[]')).rejects.toThrow(WebhookRejected);
+  await expect(deliver('run.started', 'no JSON')).rejects.toThrow(WebhookRejected);
 });
 
 test('needs a secret and a body that was not parsed', async () => {
@@ -128,4 +133,13 @@ test('needs a secret and a body that was not parsed', async () => {
   await expect(verifyWebhook({ headers, rawBody: body }, '', { now })).rejects.toThrow('empty');
   const parsed = { headers, rawBody: JSON.parse(body) as string }; // a mistake of a caller
   await expect(verifyWebhook(parsed, secret, { now })).rejects.toThrow('rawBody');
+});
+
+test('knows every event of the service', async () => {
+  for (const name of Object.keys(webhookBodies)) {
+    const headers = { ...headersOf(signatureOf('{}')), 'X-Service-Event': name };
+    const verifying = verifyWebhook({ headers, rawBody: '{}' }, secret, { now });
+    // Its body is compared, which is done only for known events.
+    await expect(verifying, name).rejects.toThrow(`not that of ${name}`);
+  }
 });

@@ -1,0 +1,3 @@
+/** The slashes of a path stay slashes. */
+export const encodedPath = (path: string): string =>
+  path.split('/').map(encodeURIComponent).join('/');
