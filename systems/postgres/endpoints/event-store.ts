@@ -58,9 +58,9 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     page: (endpointId: string, query: { limit: number; after?: string }) =>
       pageOfEvents(pool, endpointId, query),
     /**
-     * Takes pending events so that their workflows can be started, in turn between the projects, and
-     * of each project no more than may be in progress at a time. An event that stays pending is taken
-     * again later, because its workflow may have been terminated.
+     * Takes pending events so that their workflows can be started, in turn between the projects.
+     * Of each project it takes no more than may be in progress at a time. An event that stays
+     * pending is taken again later, because its workflow may have been terminated.
      */
     takeDue: () => takeDue(pool),
     /**
