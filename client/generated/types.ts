@@ -312,8 +312,6 @@ export interface Flow {
     maxTurns: number | null;
     maxBudgetUsd: number | null;
   };
-  /** Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited. */
-  monthlyBudgetUsd: number | null;
   storage: {
     usedBytes: number;
     limitBytes: number;
@@ -333,12 +331,7 @@ export interface InputFile {
   mode?: "0644" | "0755";
 }
 
-export interface InteractionAsked {
-  projectId: string;
-  occurredAt: string;
-  runId: string;
-  flowId: string;
-  labels: Record<string, string>;
+export interface InteractionAsked extends WebhookOfRun {
   sessionId?: string;
   interactionId: string;
   toolName: string;
@@ -362,30 +355,11 @@ export interface LogEntries {
   complete: boolean;
 }
 
-export interface OpenSessionBody {
+export interface OpenSessionBody extends RunConfigFields {
   /** Resumes the conversation with this ID if it exists. Default: a new conversation with a generated ID. */
   sessionId?: string;
   /** HTTPS URL that receives the signed webhooks `session.idle`, `interaction.asked` and `session.ended`. */
   callbackUrl?: string;
-  name?: string;
-  /** Stored with the run and returned unchanged. Never interpreted. */
-  labels?: Record<string, string>;
-  /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
-  partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
-  mcpServers?: Record<string, {
-    type: "http" | "sse";
-    url: string;
-    headers?: Record<string, string>;
-  }>;
-  /** `merge` (default): these servers are added to the flow's, and replace those with the same name. `replace`: only these are used. */
-  mcpMode?: "merge" | "replace";
-  /** Appended to the flow's instructions. Write-only. */
-  appendSystemPrompt?: string;
-  /** Tools withheld from the agent, such as `Bash`, `mcp__server__tool` or `Bash(git:*)`. */
-  disallowedTools?: string[];
-  /** Environment variables of the agent, its tools and its MCP servers. Write-only. At most 32768 bytes of UTF-8 per value, and 262144 for all names and values. The sandbox's own variables (proxies, `TMPDIR`) are not overridden. */
-  env?: Record<string, string>;
 }
 
 export interface OpenedSession {
@@ -411,21 +385,15 @@ export interface QueuedMessage {
   position: number;
 }
 
-export interface RetryRunBody {
-  /** The initial message, at most 1048576 bytes of UTF-8. Default: the flow's prompt. */
-  prompt?: string;
-  /** Deduplicates retries within the project for 24 hours. */
-  idempotencyKey?: string;
-  /** HTTPS URL that receives the signed webhook. */
-  callbackUrl?: string;
+export type RetryRunBody = TriggerRunBody;
+
+export interface RunConfigFields {
   name?: string;
   /** Stored with the run and returned unchanged. Never interpreted. */
   labels?: Record<string, string>;
-  /** At most 100 files, 10485760 bytes each and 26214400 in total. A path matched by `.flowignore` is stored for this run only; any other becomes a file of the flow. A key with the scope `chat` and without `run` cannot add files of the flow. */
-  files?: InputFile[];
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
@@ -439,66 +407,9 @@ export interface RetryRunBody {
   disallowedTools?: string[];
   /** Environment variables of the agent, its tools and its MCP servers. Write-only. At most 32768 bytes of UTF-8 per value, and 262144 for all names and values. The sandbox's own variables (proxies, `TMPDIR`) are not overridden. */
   env?: Record<string, string>;
-  /** Maximum duration after the start. The run then ends with `timed_out`. */
-  timeoutSeconds?: number;
-  /** Maximum number of rounds of the agent. The run then ends with `max_turns_exceeded`, at the latest after 20 × `maxTurns` + 50 model calls. */
-  maxTurns?: number;
-  /** Maximum cost of the model calls, as measured by the service. A model call that could exceed it is not made, and the run ends with `budget_exceeded`. Rejected if the price of the model is unknown. */
-  maxBudgetUsd?: number;
-  /** JSON Schema of an object, at most 65536 bytes. The agent's answer is returned as `structuredOutput`. */
-  outputSchema?: {
-    type: "object";
-    [field: string]: unknown;
-  };
-  /** Default: the flow's model. */
-  model?: string;
 }
 
-export interface RunDetails {
-  runId: string;
-  flowId: string;
-  projectId: string;
-  name: string | null;
-  labels: Record<string, string>;
-  status: "running" | "sleep";
-  agentStatus: "working" | "idle" | "waiting" | "error" | null;
-  triggerType: "api" | "dashboard" | "schedule";
-  createdAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
-  sessionId: string | null;
-  streamUrl: string;
-  exitCode: number | null;
-  result: string | null;
-  /** Any JSON value. */
-  structuredOutput: unknown;
-  usage: {
-    inputTokens: number;
-    outputTokens: number;
-    cacheReadInputTokens: number;
-    cacheCreationInputTokens: number;
-  };
-  /** Cost of the model calls, rounded to six decimals. Null before the first model call, or if the price of a called model is unknown. */
-  costUsd: number | null;
-  numTurns: number;
-  createdBy: {
-    keyName: string;
-    createdBy: string;
-  };
-  webhook: {
-    state: "none" | "waiting" | "pending" | "delivered" | "dropped";
-    attempts: number;
-    lastStatus: number | null;
-  };
-  mcpServerNames: string[];
-  /** The run that this one retries. */
-  retryOf: string | null;
-  /** Absent on clean completion. Otherwise `Process exited with code N`, `container_start_failed: …`, or one of `stopped_by_api`, `deleted_by_api`, `interrupted_by_api`, `terminated_by_operator`, `max_reconnects_exceeded`, `out_of_memory`, `timed_out`, `stalled`, `hung_after_result`, `no_result`, `budget_exceeded`, `max_turns_exceeded`, `disk_full`, `output_tampered`, `lost_in_restore`. More names may be added. */
-  error?: string;
-  /** An end was requested, and the run has not ended yet. */
-  stopping?: true;
-  /** The offline model has answered the agent, so its text is made up. */
-  offlineModel?: true;
+export interface RunDetails extends RunRecord {
   prompt: string;
   /** Unanswered questions of the agent. */
   interactions: PendingInteraction[];
@@ -597,12 +508,7 @@ export interface RunRecord {
   offlineModel?: true;
 }
 
-export interface RunStarted {
-  projectId: string;
-  occurredAt: string;
-  runId: string;
-  flowId: string;
-  labels: Record<string, string>;
+export interface RunStarted extends WebhookOfRun {
   status: "running";
   agentStatus: string;
   triggerType: string;
@@ -628,51 +534,7 @@ export interface ScheduleMissed {
   scheduledAt?: string;
 }
 
-export interface SessionDetails {
-  runId: string;
-  flowId: string;
-  projectId: string;
-  name: string | null;
-  labels: Record<string, string>;
-  status: "running" | "sleep";
-  agentStatus: "working" | "idle" | "waiting" | "error" | null;
-  triggerType: "api" | "dashboard" | "schedule";
-  createdAt: string;
-  startedAt: string | null;
-  finishedAt: string | null;
-  sessionId: string | null;
-  streamUrl: string;
-  exitCode: number | null;
-  result: string | null;
-  /** Any JSON value. */
-  structuredOutput: unknown;
-  usage: {
-    inputTokens: number;
-    outputTokens: number;
-    cacheReadInputTokens: number;
-    cacheCreationInputTokens: number;
-  };
-  /** Cost of the model calls, rounded to six decimals. Null before the first model call, or if the price of a called model is unknown. */
-  costUsd: number | null;
-  numTurns: number;
-  createdBy: {
-    keyName: string;
-    createdBy: string;
-  };
-  webhook: {
-    state: "none" | "waiting" | "pending" | "delivered" | "dropped";
-    attempts: number;
-    lastStatus: number | null;
-  };
-  mcpServerNames: string[];
-  /** The run that this one retries. */
-  retryOf: string | null;
-  /** Absent on clean completion. Otherwise `Process exited with code N`, `container_start_failed: …`, or one of `stopped_by_api`, `deleted_by_api`, `interrupted_by_api`, `terminated_by_operator`, `max_reconnects_exceeded`, `out_of_memory`, `timed_out`, `stalled`, `hung_after_result`, `no_result`, `budget_exceeded`, `max_turns_exceeded`, `disk_full`, `output_tampered`, `lost_in_restore`. More names may be added. */
-  error?: string;
-  /** An end was requested, and the run has not ended yet. */
-  stopping?: true;
-  /** The offline model has answered the agent, so its text is made up. */
-  offlineModel?: true;
+export interface SessionDetails extends RunRecord {
   /** Number of messages that were not delivered to the agent yet. */
   queued: number;
   lastMessageAt: string | null;
@@ -688,49 +550,11 @@ export interface SessionDetails {
   } | null;
 }
 
-export interface SessionEnded {
-  runId: string;
-  flowId: string;
-  projectId: string;
-  status: "sleep";
-  agentStatus: string;
-  triggerType: string;
-  startedAt: string;
-  finishedAt: string;
-  /** Absent on clean completion. Otherwise `Process exited with code N`, `container_start_failed: …`, or one of `stopped_by_api`, `deleted_by_api`, `interrupted_by_api`, `terminated_by_operator`, `max_reconnects_exceeded`, `out_of_memory`, `timed_out`, `stalled`, `hung_after_result`, `no_result`, `budget_exceeded`, `max_turns_exceeded`, `disk_full`, `output_tampered`, `lost_in_restore`. More names may be added. */
-  error?: string;
-  exitCode: number | null;
-  result: string | null;
-  /** Cost of the model calls, rounded to six decimals. Null before the first model call, or if the price of a called model is unknown. */
-  costUsd: number | null;
-  usage: {
-    inputTokens: number;
-    outputTokens: number;
-    cacheReadInputTokens: number;
-    cacheCreationInputTokens: number;
-  };
-  labels: Record<string, string>;
-  /** State of the last snapshot of the working directory. `partial`: some entries were not stored. `failed`: the run has ended and its files could not be stored; its host retries until the retention time has passed. Null if there is no snapshot. */
-  files: {
-    state: "stored" | "partial" | "failed";
-    skippedCount: number;
-    /** The first entries that were not stored, and why. */
-    skipped: {
-      path: string;
-      reason: string;
-    }[];
-  } | null;
-  /** The offline model has answered the agent, so its text is made up. */
-  offlineModel?: true;
+export interface SessionEnded extends RunFinished {
   sessionId: string;
 }
 
-export interface SessionIdle {
-  projectId: string;
-  occurredAt: string;
-  runId: string;
-  flowId: string;
-  labels: Record<string, string>;
+export interface SessionIdle extends WebhookOfRun {
   sessionId: string;
   /** The message whose turn has ended last. */
   messageId: string;
@@ -741,34 +565,15 @@ export interface SessionIdle {
   error?: string;
 }
 
-export interface TriggerRunBody {
+export interface TriggerRunBody extends RunConfigFields {
   /** The initial message, at most 1048576 bytes of UTF-8. Default: the flow's prompt. */
   prompt?: string;
   /** Deduplicates retries within the project for 24 hours. */
   idempotencyKey?: string;
   /** HTTPS URL that receives the signed webhook. */
   callbackUrl?: string;
-  name?: string;
-  /** Stored with the run and returned unchanged. Never interpreted. */
-  labels?: Record<string, string>;
   /** At most 100 files, 10485760 bytes each and 26214400 in total. A path matched by `.flowignore` is stored for this run only; any other becomes a file of the flow. A key with the scope `chat` and without `run` cannot add files of the flow. */
   files?: InputFile[];
-  /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
-  partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
-  mcpServers?: Record<string, {
-    type: "http" | "sse";
-    url: string;
-    headers?: Record<string, string>;
-  }>;
-  /** `merge` (default): these servers are added to the flow's, and replace those with the same name. `replace`: only these are used. */
-  mcpMode?: "merge" | "replace";
-  /** Appended to the flow's instructions. Write-only. */
-  appendSystemPrompt?: string;
-  /** Tools withheld from the agent, such as `Bash`, `mcp__server__tool` or `Bash(git:*)`. */
-  disallowedTools?: string[];
-  /** Environment variables of the agent, its tools and its MCP servers. Write-only. At most 32768 bytes of UTF-8 per value, and 262144 for all names and values. The sandbox's own variables (proxies, `TMPDIR`) are not overridden. */
-  env?: Record<string, string>;
   /** Maximum duration after the start. The run then ends with `timed_out`. */
   timeoutSeconds?: number;
   /** Maximum number of rounds of the agent. The run then ends with `max_turns_exceeded`, at the latest after 20 × `maxTurns` + 50 model calls. */
@@ -776,10 +581,7 @@ export interface TriggerRunBody {
   /** Maximum cost of the model calls, as measured by the service. A model call that could exceed it is not made, and the run ends with `budget_exceeded`. Rejected if the price of the model is unknown. */
   maxBudgetUsd?: number;
   /** JSON Schema of an object, at most 65536 bytes. The agent's answer is returned as `structuredOutput`. */
-  outputSchema?: {
-    type: "object";
-    [field: string]: unknown;
-  };
+  outputSchema?: Record<string, unknown>;
   /** Default: the flow's model. */
   model?: string;
 }
@@ -821,4 +623,12 @@ export interface WebhookBodies {
   "delivery.dropped": DeliveryDropped;
   "schedule.missed": ScheduleMissed;
   "endpoint.test": EndpointTest;
+}
+
+export interface WebhookOfRun {
+  projectId: string;
+  occurredAt: string;
+  runId: string;
+  flowId: string;
+  labels: Record<string, string>;
 }

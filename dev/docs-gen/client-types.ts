@@ -1,5 +1,7 @@
 // The types of the client, from the OpenAPI document.
 
+import { declare } from './shared-fields.ts';
+
 /** The parts of JSON Schema that the document uses. */
 interface Schema {
   $ref?: string;
@@ -10,6 +12,7 @@ interface Schema {
   properties?: Record<string, Schema>;
   required?: string[];
   additionalProperties?: Schema | boolean;
+  propertyNames?: Schema;
   items?: Schema;
   contentSchema?: Schema;
   description?: string;
@@ -76,8 +79,11 @@ export function makeClientTypes(description: unknown): string {
   for (const schema of schemas.values()) {
     for (const name of namesIn(schema)) schemas.set(clientName(name), components.schemas[name]);
   }
-  const types = [...schemas].sort(([one], [other]) => (one < other ? -1 : 1));
-  return [header, ...types.map(([name, schema]) => declaration(name, schema))].join('\n');
+  const interfaces = [...schemas].map(([name, schema]) => ({
+    name,
+    fields: fieldsOf(name, schema),
+  }));
+  return [header, ...declare(interfaces)].join('\n');
 }
 
 const bodyOf = (operations: Operation[], id: string): Schema | undefined =>
@@ -113,9 +119,9 @@ function webhookBodies(webhooks: Document['webhooks']): Schema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-function declaration(name: string, schema: Schema | undefined): string {
+function fieldsOf(name: string, schema: Schema | undefined): string[] {
   if (schema === undefined) throw new Error(`The document has no schema for ${name}.`);
-  return `export interface ${name} ${objectType(schema, '')}\n`;
+  return fieldTypes(schema, '  ');
 }
 
 function typeOf(schema: Schema, indent: string): string {
@@ -137,7 +143,7 @@ function typeOf(schema: Schema, indent: string): string {
     case 'array':
       return arrayOf(typeOf(schema.items ?? {}, indent));
     case 'object':
-      return schema.properties === undefined
+      return schema.properties === undefined || schema.propertyNames !== undefined
         ? recordType(schema, indent)
         : objectType(schema, indent);
     default:
@@ -158,16 +164,19 @@ function recordType({ additionalProperties }: Schema, indent: string): string {
   return `Record<string, ${isSchema ? typeOf(additionalProperties, indent) : 'unknown'}>`;
 }
 
-function objectType(schema: Schema, indent: string): string {
+const objectType = (schema: Schema, indent: string): string =>
+  `{\n${fieldTypes(schema, `${indent}  `).join('')}${indent}}`;
+
+function fieldTypes(schema: Schema, indent: string): string[] {
   const { properties = {}, required = [], additionalProperties } = schema;
-  const inner = `${indent}  `;
-  const members = Object.entries(properties).map(([name, member]) => {
-    const comment = commentOf(member, inner);
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const comment = commentOf(field, indent);
     const mark = required.includes(name) ? '' : '?';
-    return `${comment}${inner}${keyOf(name)}${mark}: ${typeOf(member, inner)};\n`;
+    return `${comment}${indent}${keyOf(name)}${mark}: ${typeOf(field, indent)};\n`;
   });
-  const others = isOpen(additionalProperties) ? `${inner}[field: string]: unknown;\n` : '';
-  return `{\n${members.join('')}${others}${indent}}`;
+  return isOpen(additionalProperties)
+    ? [...fields, `${indent}[field: string]: unknown;\n`]
+    : fields;
 }
 
 const keyOf = (name: string): string => (/^\w+$/.test(name) ? name : JSON.stringify(name));
