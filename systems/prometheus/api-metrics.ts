@@ -110,6 +110,7 @@ const messageOutcomes = [
   'CONCURRENT_LIMIT',
   'BUDGET_REACHED',
   'POSTGRES_DISK_SHORT',
+  'FLOW_ARCHIVED',
 ];
 
 /** Admitted, replayed, or rejected by one of the limits. */

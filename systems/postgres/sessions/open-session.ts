@@ -33,9 +33,9 @@ export interface OpenSessionRequest {
   isPostgresDiskShort?: boolean;
 }
 
-/** Both numbers are null if the disk of Postgres is the limit. */
+/** Both numbers are null unless a limit was reached. */
 export interface SessionRejection {
-  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'POSTGRES_DISK_SHORT';
+  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'POSTGRES_DISK_SHORT' | 'FLOW_ARCHIVED';
   limit: number | null;
   current: number | null;
 }
@@ -54,14 +54,15 @@ export async function openSession(
   const known = await findOpened(pool, opening);
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
-    await insertRun(db, sealer, opening);
-    const isOurs = await insertSession(db, sealer, opening);
+    const isAdmitted = await insertRun(db, sealer, opening);
+    const isOurs = isAdmitted && (await insertSession(db, sealer, opening));
     return isOurs ? findRun(db, opening.runId) : Promise.reject(new NotOpened());
   }).catch((error: unknown) => {
     if (error instanceof NotOpened) return null;
     throw error;
   });
-  // Concurrent calls have opened the session, or as many as the project may have.
+  // Concurrent calls have opened the session, or as many as the project may have, or have archived
+  // the flow.
   return made ?? openSession(pool, sealer, opening);
 }
 
@@ -71,6 +72,7 @@ class NotOpened extends Error {}
 interface FoundOpening {
   run_id: string | null;
   isReconciling: boolean;
+  isArchived: boolean;
   limit: number;
   current: number;
   /** Null if the storage quota is not used up; so is the next one. */
@@ -87,6 +89,7 @@ async function findOpened(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
        may_have_lost_runs($3 * interval '1 ms') as "isReconciling",
+       not exists (select from flows f where f.id = $1 and f.archived_at is null) as "isArchived",
        p.max_open_sessions as "limit", coalesce(o.count, 0) as current,
        s."limit" as "storageLimit", s.current as stored
      from projects p
@@ -96,7 +99,16 @@ async function findOpened(
     [flowId, sessionId, limits.host.staleMs, projectId],
   );
   if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
-  const { run_id: runId, isReconciling, limit, current, storageLimit, stored } = rows[0];
+  const {
+    run_id: runId,
+    isReconciling,
+    isArchived,
+    limit,
+    current,
+    storageLimit,
+    stored,
+  } = rows[0];
+  if (isArchived) return { reason: 'FLOW_ARCHIVED', limit: null, current: null };
   if (runId !== null) return findRun(db, runId);
   if (isPostgresDiskShort === true)
     return { reason: 'POSTGRES_DISK_SHORT', limit: null, current: null };
@@ -106,8 +118,9 @@ async function findOpened(
   return current >= limit ? { reason: 'SESSION_LIMIT', limit, current } : null;
 }
 
-async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<void> {
-  await db.query(
+/** Waits while the flow is being archived. False if it is archived. */
+async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): Promise<boolean> {
+  const { rowCount } = await db.query(
     `insert into runs (
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
@@ -117,7 +130,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
      select $1, f.id, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
        $16, $17::text, case when $17 is null then 'none' else 'waiting' end, f.max_budget_usd,
        f.files_version
-     from flows f where f.id = $2 for share`,
+     from flows f where f.id = $2 and f.archived_at is null for share`,
     [
       opening.runId,
       opening.flowId,
@@ -138,7 +151,9 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
       opening.callbackUrl,
     ],
   );
+  if (rowCount === 0) return false;
   await db.query('insert into run_logs (run_id) values ($1)', [opening.runId]);
+  return true;
 }
 
 /**

@@ -23,6 +23,7 @@ export interface NewMessage {
 
 export type MessageRejection =
   | 'QUEUE_FULL'
+  | 'FLOW_ARCHIVED'
   | 'POSTGRES_DISK_SHORT'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'

@@ -77,6 +77,48 @@ test('concurrent triggers start no run after their flow was archived', async () 
   expect(await after).toEqual([404, 404, 404, 404, 404]);
 });
 
+test('no session is opened and no message stored by requests whose bodies arrive later', async () => {
+  const { flowId, call, archive, path } = await newFlow();
+  const { sessionId } = (await call(`${path}/sessions`, { body: {} })).json.data;
+  const opening = slowRequest(`${path}/sessions`, {});
+  const resuming = slowRequest(`${path}/sessions`, { sessionId });
+  const message = slowRequest(`${path}/chat`, { message: 'Hello', sessionId });
+  const ofNewSession = slowRequest(`${path}/chat`, { message: 'Hello' });
+  // Their headers arrive before this request ends, so they are authenticated.
+  expect((await call(`${path}/files`)).status).toBe(200);
+  await archive();
+  for (const { finish } of [opening, resuming, message, ofNewSession])
+    expect(await finish()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  const count = 'select count(*)::integer as runs from runs where flow_id = $1';
+  expect((await fixture.database.pool.query(count, [flowId])).rows).toEqual([{ runs: 1 }]);
+});
+
+/** Sends the headers at once, and the body when `finish` is called. */
+function slowRequest(path: string, content: object) {
+  const sent = Promise.withResolvers<void>();
+  const text = new TextEncoder().encode(JSON.stringify(content));
+  const request = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
+    duplex: 'half' as const,
+    body: new ReadableStream({
+      async pull(controller) {
+        controller.enqueue(text.subarray(0, 1));
+        await sent.promise;
+        controller.enqueue(text.subarray(1));
+        controller.close();
+      },
+    }),
+  };
+  const answer = fetch(`${api.url}${path}`, request);
+  const finish = async () => {
+    sent.resolve();
+    const response = await answer;
+    return { status: response.status, code: JSON.parse(await response.text()).error?.code };
+  };
+  return { finish };
+}
+
 test('a flow of another project is 404', async () => {
   const other = await fixture.tenant();
   const path = `/api/projects/${tenant.projectId}/flows/${other.flowId}`;

@@ -55,6 +55,12 @@ begin
     return;
   end if;
 
+  -- The flow was archived after the request was authenticated.
+  if exists (select from flows f where f.id = run.flow_id and f.archived_at is not null) then
+    outcome := 'FLOW_ARCHIVED';
+    return next;
+    return;
+  end if;
   if p_postgres_disk_is_short then
     outcome := 'POSTGRES_DISK_SHORT';
     return next;
