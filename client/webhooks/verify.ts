@@ -1,5 +1,5 @@
 import { FlowrunError } from '../http/errors.ts';
-import { importKey, isSigned, parseSignature } from './signature.ts';
+import { importKey, isSigned, readSignatures, type Signature } from './signature.ts';
 import { readEvent, type WebhookEvent } from './webhook-events.ts';
 
 /** The request does not come from the service, or is too old. Answer it with 400. */
@@ -24,7 +24,8 @@ interface VerifyOptions {
 
 /**
  * Returns the event of a request that the service has signed; otherwise throws `WebhookRejected`.
- * While the secret is rotated, pass both.
+ * One signature is enough: of the service's headers, or of those of Standard Webhooks. While the
+ * secret is rotated, pass both.
  */
 export async function verifyWebhook(
   request: WebhookRequest,
@@ -33,22 +34,20 @@ export async function verifyWebhook(
 ): Promise<WebhookEvent> {
   const body = await bodyOf(request);
   const header = headerReader(request.headers);
-  const signatures = ['x-service-signature', 'x-service-signature-next']
-    .map((name) => parseSignature(header(name)))
-    .filter((signature) => signature !== null);
+  const signatures = readSignatures(header);
   if (signatures.length === 0) throw new WebhookRejected('it has no signature');
   const keys = await Promise.all([secret].flat().map(importKey));
-  let time: string | null = null;
+  let valid: Signature | null = null;
   for (const signature of signatures) {
-    for (const key of keys) if (await isSigned(signature, key, body)) time = signature.time;
+    for (const key of keys) if (await isSigned(signature, key, body)) valid = signature;
   }
-  if (time === null) throw new WebhookRejected('its signature is wrong');
-  const ageSeconds = Math.abs(now.getTime() / 1_000 - Number(time));
+  if (valid === null) throw new WebhookRejected('its signature is wrong');
+  const ageSeconds = Math.abs(now.getTime() / 1_000 - Number(valid.time));
   if (ageSeconds > toleranceSeconds)
     throw new WebhookRejected('its signature is too old, or a clock is wrong');
   const name = header('x-service-event');
   const text = new TextDecoder().decode(body);
-  const event = readEvent(name, header('x-service-delivery-id'), text);
+  const event = readEvent(name, valid.deliveryId ?? header('x-service-delivery-id'), text);
   if (event === null) throw new WebhookRejected(`its body is not that of ${name}`);
   return event;
 }

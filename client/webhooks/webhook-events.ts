@@ -24,13 +24,18 @@ const confirmations: Record<keyof WebhookBodies, (body: JsonObject) => boolean> 
   'endpoint.test': (body) => 'sentAt' in body,
 };
 
-/** Null if the body is not that of the event. */
+/** Null if the body is not that of the event. Without a name, the body decides. */
 export function readEvent(name: string, deliveryId: string, text: string): WebhookEvent | null {
   const data = parseObject(text);
   if (data === null) return null;
-  if (!isKnown(name)) return { type: 'unknown', name, deliveryId, data };
-  if (!confirmations[name](data)) return null;
-  return { type: name, deliveryId, data } as unknown as WebhookEvent; // made by the service
+  const type = name === '' ? nameOf(data) : name;
+  if (!isKnown(type)) return { type: 'unknown', name: type, deliveryId, data };
+  if (!confirmations[type](data)) return null;
+  return { type, deliveryId, data } as unknown as WebhookEvent; // made by the service
 }
+
+/** For a request that has only the headers of Standard Webhooks. */
+const nameOf = (data: JsonObject): string =>
+  Object.entries(confirmations).find(([, confirms]) => confirms(data))?.[0] ?? '';
 
 const isKnown = (name: string): name is keyof WebhookBodies => Object.hasOwn(confirmations, name);

@@ -1,11 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { webhookBodies } from '../../../api/openapi/webhook-bodies.ts';
 import type { StoredFiles } from '../../../core/files/stored-files.ts';
 import { type EndCause, endCauses, errorOf } from '../../../core/runs/end-cause.ts';
 import { noUsage, type Run } from '../../../core/runs/run.ts';
-import { signatureBase, webhookBody, webhookHeaders } from '../../../core/webhook.ts';
+import {
+  signatureBase,
+  standardSignatureBase,
+  webhookBody,
+  webhookHeaders,
+} from '../../../core/webhook.ts';
 import { admittedRun } from '../../support/admitted-run.ts';
+import { standardVector } from '../../support/standard-webhook-vector.ts';
 
 const run = admittedRun({
   runId: 'r-1',
@@ -110,6 +116,13 @@ test('the error has the exit code or the start error', () => {
 
 test('the signature covers the timestamp and the exact body', () => {
   expect(signatureBase(1_700_000_000, '{"a":1}')).toBe('1700000000.{"a":1}');
+});
+
+test('the signature of Standard Webhooks is that of the published vector', () => {
+  const { secret, id, timeSeconds, body, signature } = standardVector;
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const base = standardSignatureBase(id, timeSeconds, body);
+  expect(`v1,${createHmac('sha256', key).update(base).digest('base64')}`).toBe(signature);
 });
 
 const attempt = {
