@@ -11,7 +11,6 @@ import { createKeyLastUsed } from './auth/key-last-used.ts';
 import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import { forOperators } from './auth/operator-routes.ts';
 import { installWaitLimit } from './auth/wait-limit.ts';
-import { serveClient } from './client/serve-client.ts';
 import type { ApiDeps } from './deps.ts';
 import { downloadArchive } from './files/routes/download-archive.ts';
 import { downloadFile } from './files/routes/download-file.ts';
@@ -43,6 +42,7 @@ import { openapi } from './openapi/openapi.ts';
 import { postman } from './openapi/postman.ts';
 import { createOperatorIdentification } from './operators/identify-operator.ts';
 import { operatorApi } from './operators/operator-api.ts';
+import { servePackages } from './packages/serve-packages.ts';
 import { answerInteraction } from './runs/interactions/answer-interaction.ts';
 import { readLogs } from './runs/logs/read-logs.ts';
 import { changeLabels } from './runs/routes/change-labels.ts';
@@ -116,7 +116,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   postman(app, deps.publicUrl);
   health(app, deps);
   landingPage(app, deps);
-  serveClient(app, deps.publicUrl);
+  servePackages(app, deps.publicUrl);
   return app;
 }
 

@@ -1,28 +1,43 @@
 import { CommanderError } from 'commander';
+import { isFlowrunError } from '../client/http/errors.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { redactText } from '../core/runs/redact.ts';
+import { formatServiceError } from './remote/service-error.ts';
 
 /** The command failed; the message says why and what to do. */
 export class CliError extends Error {
   override name = 'CliError';
+  readonly exitCode: number;
+
+  constructor(
+    message: string,
+    { exitCode = 1, ...options }: ErrorOptions & { exitCode?: number } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
 }
 
 /** The options contradict each other, although each is valid alone. */
 export class UsageError extends CliError {
   override name = 'UsageError';
+
+  constructor(message: string) {
+    super(message, { exitCode: 2 });
+  }
 }
 
 interface FormattedError {
   /** Empty if commander has already printed it. */
   message: string;
-  exitCode: 1 | 2 | 0;
+  exitCode: number;
 }
 
 export function formatError(error: unknown): FormattedError {
   if (error instanceof CommanderError)
     return { message: '', exitCode: error.exitCode === 0 ? 0 : 2 };
-  if (error instanceof UsageError) return { message: error.message, exitCode: 2 };
-  if (error instanceof CliError) return { message: error.message, exitCode: 1 };
+  if (error instanceof CliError) return { message: error.message, exitCode: error.exitCode };
+  if (isFlowrunError(error)) return formatServiceError(error);
   if (error instanceof ConfigError) return { message: configHelp(error), exitCode: 1 };
   return { message: formatDatabaseError(error), exitCode: 1 };
 }

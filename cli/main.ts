@@ -1,26 +1,10 @@
 import type { CliDeps } from './deps.ts';
-import { formatError } from './format-error.ts';
 import { createProgram } from './program.ts';
+import { runProgram } from './run-program.ts';
 
-/**
- * Runs one command; the result is the exit code: 0 for success, 1 for failure, 2 for wrong usage.
- */
-export async function main(args: string[]): Promise<number> {
-  try {
-    await createProgram(deps).parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    const { message, exitCode } = formatError(error);
-    if (message !== '') process.stderr.write(`${message}\n`);
-    return exitCode;
-  }
-}
-
-// A reader such as `head` may close the pipe early; the command still completes.
-for (const output of [process.stdout, process.stderr]) {
-  output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+/** The command line with all commands; the result is the exit code. */
+export function main(args: string[]): Promise<number> {
+  return runProgram(createProgram(deps), args);
 }
 
 /** Modules load on demand, so that help and usage errors are fast. */

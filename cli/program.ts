@@ -12,11 +12,15 @@ import { restoreCommand } from './commands/restore.ts';
 import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
 import type { CliDeps } from './deps.ts';
+import { remoteCommands } from './remote/remote-program.ts';
 
 export function createProgram(deps: CliDeps): Command {
   const program = new Command('flowrun')
-    .description('Administration of Flowrun: projects, flows, API keys, operators and hosts.')
-    .addHelpText('after', environmentHelp)
+    .description('Flowrun: runs of flows, and the administration of the service.')
+    .addHelpText('after', environmentHelp);
+  for (const command of remoteCommands()) program.addCommand(command);
+  return program
+    .commandsGroup('Administration, with the database:')
     .addCommand(projectCommand(deps))
     .addCommand(flowCommand(deps))
     .addCommand(scheduleCommand(deps))
@@ -29,18 +33,11 @@ export function createProgram(deps: CliDeps): Command {
     .addCommand(migrateCommand(deps))
     .addCommand(backupCommand(deps))
     .addCommand(restoreCommand(deps));
-  return withThrownErrors(program);
 }
 
 const environmentHelp = `
-The database is set by DATABASE_URL and ENCRYPTION_KEY, or by DATABASE_URL_FILE and
+Commands for runs need flowrun login, or FLOWRUN_URL and FLOWRUN_KEY. For the others, the
+database is set by DATABASE_URL and ENCRYPTION_KEY, or by DATABASE_URL_FILE and
 ENCRYPTION_KEY_FILE; if neither is set, the local stack is used. The doctor also reads
 REDIS_URL, TEMPORAL_ADDRESS, DOCKER_HOST, SANDBOX_IMAGE, DATA_DIR and PUBLIC_URL.
 Every command accepts --json. Exit codes: 0 success, 1 failure, 2 wrong usage.`;
-
-/** Makes commander throw usage errors instead of exiting, in subcommands too. */
-function withThrownErrors(command: Command): Command {
-  command.exitOverride().showHelpAfterError('(use --help for usage)');
-  for (const subCommand of command.commands) withThrownErrors(subCommand);
-  return command;
-}

@@ -28,6 +28,8 @@ interface RunFilter {
   labels?: Record<string, string>;
   createdAfter?: string;
   createdBefore?: string;
+  /** How many runs one request reads. */
+  pageSize?: number;
 }
 
 export class Flowrun {
@@ -73,10 +75,12 @@ export class Flowrun {
   async *runs({
     flow,
     labels = {},
+    pageSize,
     ...filter
   }: RunFilter = {}): AsyncGenerator<Run, void, undefined> {
     const query = {
       ...filter,
+      limit: pageSize,
       flowId: flow === undefined ? undefined : await this.#flows.idOf(flow),
       label: Object.entries(labels).map(([name, value]) => `${name}:${value}`),
     };

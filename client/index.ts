@@ -55,6 +55,7 @@ export type { MessageOptions, Session, SessionOptions } from './sessions/session
 export type { PendingTurn } from './sessions/turn.ts';
 export type { EventOf, RunEvent, UnknownEvent } from './stream/events.ts';
 export type { FollowOptions } from './stream/follow.ts';
+export type { LogEntry, LogOptions } from './stream/read-log.ts';
 export type {
   Entry,
   MessageEntry,

@@ -37,6 +37,7 @@ function serviceLinks({ publicUrl, temporalUiUrl }: LinkDeps) {
     { name: 'openapi', href: path('/api/v1/openapi.json'), title: 'OpenAPI description' },
     { name: 'postman', href: path('/api/v1/postman.json'), title: 'Postman collection' },
     { name: 'client', href: path('/client.tgz'), title: 'Client for TypeScript' },
+    { name: 'cli', href: path('/cli.tgz'), title: 'Command line' },
     { name: 'readiness', href: path('/readyz'), title: 'Readiness' },
     { name: 'signIn', href: path('/sign-in'), title: 'Operator sign-in' },
     ...(temporalUiUrl === null

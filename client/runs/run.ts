@@ -4,6 +4,7 @@ import type { DeletedRun, RunDetails, RunRecord, RunToken } from '../generated/t
 import type { Http } from '../http/http.ts';
 import type { RunEvent } from '../stream/events.ts';
 import { type FollowOptions, followRun } from '../stream/follow.ts';
+import { type LogEntry, type LogOptions, readLog } from '../stream/read-log.ts';
 import { type OutputSchema, validateOutput } from './output-schema.ts';
 import { type RunResult, resultOf } from './result.ts';
 
@@ -25,6 +26,8 @@ export interface Run<T = unknown> {
    * Reconnects until then.
    */
   events(options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined>;
+  /** Yields the stored events without waiting for further ones. */
+  log(options?: LogOptions): AsyncGenerator<LogEntry, void, undefined>;
   /** Waits for the end of the run. Throws `RunFailed` if the run did not complete cleanly. */
   result(options?: CallOptions): Promise<RunResult<T>>;
   read(options?: CallOptions): Promise<RunDetails>;
@@ -73,6 +76,7 @@ export function openRun<T = unknown>(
     files: runFiles(http, runId),
     changes: runChanges(http, runId),
     events: (options = {}) => followRun({ ...options, http, runId }),
+    log: (options) => readLog({ http, runId }, options),
     result,
     read,
     async answer(interaction, answers) {

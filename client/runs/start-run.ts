@@ -41,7 +41,7 @@ export function startRun<T>(
         ...(output === undefined ? {} : { outputSchema: jsonSchemaOf(output) }),
       },
       headers: Object.fromEntries(
-        Object.entries(context).map(([name, value]) => [`x-ctx-${name}`, value]),
+        Object.entries(context).map(([name, value]) => [`x-ctx-${name}`, headerValue(value)]),
       ),
       isRepeatable,
       signal,
@@ -56,3 +56,7 @@ export function startRun<T>(
     result: async (given?: { signal?: AbortSignal }) => (await started).result(given),
   });
 }
+
+/** Header values are bytes; the service reads them as UTF-8. */
+const headerValue = (text: string): string =>
+  String.fromCharCode(...new TextEncoder().encode(text));

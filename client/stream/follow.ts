@@ -3,12 +3,12 @@
 // equal the log of the run, each once and in order. Frames that the service cannot replay are read
 // from the log.
 
-import type { LogEntries } from '../generated/types.ts';
 import { ConnectionFailed, type FlowrunError, isFlowrunError } from '../http/errors.ts';
 import type { Http } from '../http/http.ts';
 import { wait } from '../http/wait.ts';
 import { type Message, readConnection } from './connection.ts';
 import { type RunEvent, toEvent } from './events.ts';
+import { readLog } from './read-log.ts';
 
 export interface FollowOptions {
   /** Yields only what follows this frame. The default is 0, the beginning of the run. */
@@ -118,7 +118,7 @@ async function* eventsOf(
   const event = toEvent(name, seq, data);
   if (event.type === 'replay_truncated') {
     const { firstAvailableSeq } = event.data;
-    yield* readLog(request, follower, firstAvailableSeq);
+    yield* readStored(request, follower, firstAvailableSeq);
     if (follower.seq + 1 >= firstAvailableSeq) return;
     follower.seq = firstAvailableSeq - 1;
   }
@@ -130,20 +130,15 @@ async function* eventsOf(
 }
 
 /** The stored frames before a number. */
-async function* readLog(
-  { http, runId, signal }: FollowRequest,
+async function* readStored(
+  request: FollowRequest,
   follower: Follower,
-  beforeSeq: number,
+  before: number,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const path = `/runs/${runId}/logs`;
-  for (;;) {
-    const query = { format: 'structured', channel: 'all', afterSeq: follower.seq, beforeSeq };
-    const page = await http.data<LogEntries>({ path, query, signal });
-    for (const { seq, event, data } of page.entries) {
-      follower.seq = seq;
-      yield toEvent(event, seq, data);
-    }
-    if (page.entries.length === 0) return;
+  const { signal } = request;
+  for await (const entry of readLog(request, { after: follower.seq, before, signal })) {
+    follower.seq = entry.seq;
+    yield toEvent(entry.event, entry.seq, entry.data);
   }
 }
 

@@ -4,9 +4,10 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { licensesOf, root, serviceVersion } from './package-parts.ts';
 
 /** The text of each file of the package. */
 export async function buildClientPackage(): Promise<Record<string, string>> {
@@ -19,10 +20,8 @@ export async function buildClientPackage(): Promise<Record<string, string>> {
   };
 }
 
-const root = resolve(import.meta.dirname, '../..');
-
 async function bundle(): Promise<string> {
-  const license = readFileSync(join(root, 'node_modules/eventsource-parser/LICENSE'), 'utf8');
+  const contains = licensesOf('eventsource-parser');
   const { outputFiles } = await build({
     entryPoints: [join(root, 'client/index.ts')],
     bundle: true,
@@ -32,7 +31,7 @@ async function bundle(): Promise<string> {
     target: ['es2022'],
     mainFields: ['module', 'main'],
     legalComments: 'none',
-    banner: { js: `/*! @flowrun/client, Apache-2.0. Contains eventsource-parser:\n${license}*/` },
+    banner: { js: `/*! @flowrun/client, Apache-2.0. Contains ${contains}*/` },
   });
   return outputFiles[0]?.text ?? '';
 }
@@ -71,12 +70,9 @@ const withoutModules = (text: string): string =>
     .trim();
 
 function packageDescription() {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    version: string;
-  }; // this repository's own
   return {
     name: '@flowrun/client',
-    version,
+    version: serviceVersion(),
     description: 'Client of Flowrun for Node.js, browsers, Bun and Deno.',
     license: 'Apache-2.0',
     type: 'module',

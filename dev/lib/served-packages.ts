@@ -15,7 +15,9 @@ export async function ensureServedPackages(): Promise<void> {
 const hashFile = join(repository, 'dist/packages-hash');
 
 function hashOfSources(): string {
-  const folders = ['client', 'core', 'deploy/packages'].map((name) => join(repository, name));
+  const folders = ['cli', 'client', 'config', 'core', 'deploy/packages'].map((name) =>
+    join(repository, name),
+  );
   const locked = readFileSync(join(repository, 'package-lock.json'));
   return hashOf(locked, ...folders.map((folder) => hashOfFolder(folder)));
 }

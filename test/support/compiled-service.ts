@@ -59,7 +59,9 @@ async function compileInto(folder: string, finalFolder: string): Promise<void> {
   for (const source of sources) {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
-  await cp(join(root, 'dist/client'), join(folder, 'dist/client'), { recursive: true });
+  for (const served of ['dist/client', 'dist/cli']) {
+    await cp(join(root, served), join(folder, served), { recursive: true });
+  }
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
   await build({
     entryPoints: programs.map((program) => join(root, program)),

@@ -13,6 +13,7 @@ test('links the parts of the service, as JSON and as HTML', async () => {
         openapi: 'http://127.0.0.1/flows/api/v1/openapi.json',
         postman: 'http://127.0.0.1/flows/api/v1/postman.json',
         client: 'http://127.0.0.1/flows/client.tgz',
+        cli: 'http://127.0.0.1/flows/cli.tgz',
         readiness: 'http://127.0.0.1/flows/readyz',
         signIn: 'http://127.0.0.1/flows/sign-in',
         temporalUi: 'http://127.0.0.1:8233/',

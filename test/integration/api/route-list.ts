@@ -126,6 +126,8 @@ export const routesByCaller = {
     'GET /',
     'GET /api/v1/openapi.json',
     'GET /api/v1/postman.json',
+    'GET /cli-:build.tgz',
+    'GET /cli.tgz',
     'GET /client-:build.tgz',
     'GET /client.tgz',
     'GET /healthz',

@@ -1,13 +1,14 @@
 // The package as its users get it: from the service, without a registry.
 
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildClientPackage } from '../../../deploy/packages/client-package.ts';
 import { repository } from '../../../dev/lib/folders.ts';
+import { installedNodes } from '../../support/installed-nodes.ts';
 import { useTenant } from '../api/use-api.ts';
 
 const run = promisify(execFile);
@@ -58,25 +59,7 @@ test('has a fixed address, and one for each build that may be cached forever', a
   expect((await fetch(`${api.url}${other}`)).status).toBe(404);
 });
 
-/** Every Node of this machine, so that the oldest supported one is tested where it is installed. */
-const nodes = new Set(
-  [
-    process.execPath,
-    ...(process.env['PATH'] ?? '').split(delimiter).map((dir) => join(dir, 'node')),
-  ]
-    .map((program) => pathOf(program))
-    .filter((program) => program !== null),
-);
-
-function pathOf(program: string): string | null {
-  try {
-    return realpathSync(program);
-  } catch {
-    return null;
-  }
-}
-
-test.each([...nodes])('starts a run and throws typed errors under %s', async (node) => {
+test.each(installedNodes())('starts a run and throws typed errors under %s', async (node) => {
   const program = join(folder, 'use.js');
   writeFileSync(
     program,

@@ -4,35 +4,41 @@ import { forAnyone } from '../auth/callers.ts';
 import { notFound } from '../errors.ts';
 import { isNotModified } from '../files/not-modified.ts';
 import { publicPath } from '../http/public-path.ts';
-import { readClientPackage } from './client-package.ts';
+import { readPackage } from './read-package.ts';
+
+/** Serves the TypeScript client and the command line as npm packages. */
+export function servePackages(app: App, publicUrl: string): void {
+  servePackage(app, publicUrl, 'client');
+  servePackage(app, publicUrl, 'cli');
+}
 
 /**
- * Serves the TypeScript client as an npm package, under a fixed name and under a name that no other
- * build has. The package is read at the first request, because a description of the API needs none.
+ * Serves a package under a fixed name and under a name that no other build has. The package is read
+ * at the first request, because a description of the API needs none.
  */
-export function serveClient(app: App, publicUrl: string): void {
-  let known: ReturnType<typeof readClientPackage> | undefined;
-  const client = () => (known ??= readClientPackage());
+function servePackage(app: App, publicUrl: string, name: 'client' | 'cli'): void {
+  let known: ReturnType<typeof readPackage> | undefined;
+  const current = () => (known ??= readPackage(name));
   const config = forAnyone;
   const schema = { hide: true };
 
-  app.get('/client.tgz', { config, schema }, async (request, reply) => {
-    const path = publicPath(publicUrl, `/client-${client().build}.tgz`);
+  app.get(`/${name}.tgz`, { config, schema }, async (request, reply) => {
+    const path = publicPath(publicUrl, `/${name}-${current().build}.tgz`);
     reply.headers({ 'cache-control': 'no-cache', 'content-location': path });
     return send(request, reply);
   });
   app.get<{ Params: { build: string } }>(
-    '/client-:build.tgz',
+    `/${name}-:build.tgz`,
     { config, schema },
     async (request, reply) => {
-      if (request.params.build !== client().build) throw notFound('Client');
+      if (request.params.build !== current().build) throw notFound('Package');
       reply.header('cache-control', 'public, max-age=31536000, immutable');
       return send(request, reply);
     },
   );
 
   function send(request: FastifyRequest, reply: FastifyReply) {
-    const { archive, build } = client();
+    const { archive, build } = current();
     const etag = `"${build}"`;
     reply.header('etag', etag);
     if (isNotModified(request, etag)) return reply.code(304).send(null);

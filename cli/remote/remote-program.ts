@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { filesCommand } from './commands/files.ts';
+import { contextCommand, loginCommand } from './commands/login.ts';
+import { logsCommand } from './commands/logs.ts';
+import { runCommand } from './commands/run.ts';
+import { runsCommand } from './commands/runs.ts';
+import { stopCommand } from './commands/stop.ts';
+
+/** The commands that call the API with a key. */
+export function remoteCommands(): Command[] {
+  return [
+    loginCommand(),
+    contextCommand(),
+    runCommand(),
+    runsCommand(),
+    logsCommand(),
+    stopCommand(),
+    filesCommand(),
+  ];
+}
+
+/** The command line that the service serves: without the commands that need the database. */
+export function createRemoteProgram(version: string): Command {
+  const program = new Command('flowrun')
+    .description('Runs of flows on a Flowrun service.')
+    .version(version)
+    .addHelpText('after', remoteHelp);
+  for (const command of remoteCommands()) program.addCommand(command);
+  return program;
+}
+
+const remoteHelp = `
+FLOWRUN_URL and FLOWRUN_KEY override the context. Operators have further commands, on the machine of
+the service. Exit codes of run and logs -f: 0 completed, 1 failure, 2 wrong usage, 10 the agent
+failed, 11 stopped, 12 timed out or stalled, 13 budget or turns used up, 14 no slot or not started,
+15 host lost, 130 detached by Ctrl-C.`;

@@ -1,0 +1,130 @@
+// The served command line as a user's shell starts it, against the real service.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { script } from '../../support/prompts.ts';
+import { type RemoteCli, remoteCli } from '../../support/remote-cli.ts';
+import { type Service, startService } from '../../support/service.ts';
+import { story, storyPrompt } from '../../support/stream-story.ts';
+
+let service: Service;
+let flowrun: RemoteCli;
+beforeAll(async () => {
+  service = await startService({ flow: { name: 'writer' } });
+  flowrun = remoteCli({ FLOWRUN_URL: service.url, FLOWRUN_KEY: service.key });
+}, 240_000);
+afterAll(async () => {
+  flowrun?.remove();
+  await service?.stop();
+});
+
+const linesOf = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+
+interface Line {
+  seq: number | null;
+  event: string;
+}
+
+const storedIn = (text: string): Line[] =>
+  (linesOf(text) as Line[])
+    .filter(({ seq, event }) => seq !== null && event !== 'finished')
+    .map(({ seq, event }) => ({ seq, event }));
+
+const hanging = script([{ say: 'I wait.' }, { hang: true }]);
+const runIdIn = (text: string): string => /Run ([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
+
+describe('run', () => {
+  it('prints the answer, shows the progress beside it, and downloads the files', async () => {
+    mkdirSync(join(flowrun.home, 'in'), { recursive: true });
+    writeFileSync(join(flowrun.home, 'in/given.md'), 'given');
+    const options = ['-l', 'order=4711', '-f', 'in', '--name', 'the story', '--pull', 'out'];
+    const { code, out, err } = await flowrun('run', 'writer', storyPrompt(), ...options);
+    expect({ code, out }, err).toEqual({ code: 0, out: `${story.farewell}\n` });
+    expect(err).toContain(story.greeting);
+    const pulled = (path: string): string => readFileSync(join(flowrun.home, 'out', path), 'utf8');
+    expect([pulled(story.file), pulled('in/given.md')]).toEqual([story.content, 'given']);
+
+    const listed = await flowrun('runs', '-l', 'order=4711', '--flow', 'wri');
+    expect(listed.out).toContain(runIdIn(err).slice(0, 8));
+    expect(listed.out).toMatch(/writer +completed .*the story +order=4711/);
+    const byName = await flowrun('files', 'cat', 'the story', story.file);
+    expect(byName.out).toBe(story.content);
+    const byPrefix = await flowrun('files', 'ls', runIdIn(err).slice(0, 8), 'notes');
+    expect(byPrefix.out).toMatch(/^SIZE.*\n\d+ .* notes\/hello.txt\n$/);
+    const log = await flowrun('logs', runIdIn(err));
+    expect(log.out).toContain(`${story.greeting}\n`);
+  });
+
+  it('prints events whose IDs equal those of the log, and ends with it', async () => {
+    const run = await flowrun('run', 'writer', storyPrompt(), '--json');
+    expect(run.code).toBe(0);
+    const log = await flowrun('logs', '@', '--json');
+    expect(storedIn(run.out)).toEqual(storedIn(log.out));
+    const followed = await flowrun('logs', '-f', '@', '--json');
+    expect(storedIn(followed.out)).toEqual(storedIn(log.out));
+  });
+
+  it('waits silently, and prints one object', async () => {
+    const print = `printf %s "$FLOW_CTX_TICKET" > ticket.txt`;
+    const prompt = script([{ shell: print }, { say: 'Done.' }]);
+    const run = await flowrun('run', 'writer', prompt, '--wait', '--json', '-i', 'ticket=Grüße');
+    expect(run).toMatchObject({ code: 0, err: '' });
+    const { runId } = JSON.parse(run.out) as { runId: string };
+    expect(JSON.parse(run.out)).toMatchObject({ status: 'sleep', result: 'Done.' });
+    expect((await flowrun('files', 'cat', runId, 'ticket.txt')).out).toBe('Grüße');
+  });
+
+  it.each([
+    ['an agent that fails', [], [{ exit: 7 }], 10, 'Process exited with code 7'],
+    ['a time limit', ['--timeout-seconds', '1'], [{ hang: true }], 12, 'timed_out'],
+  ])('ends with the exit code of %s', async (_, options, steps, code, message) => {
+    const run = await flowrun('run', 'writer', script(steps), '--wait', ...options);
+    expect(run).toMatchObject({ code, out: '', err: expect.stringContaining(message) });
+  });
+
+  it('detaches at once, and is stopped by its ID', async () => {
+    const run = await flowrun('run', 'writer', hanging, '--detach');
+    expect(run.code).toBe(0);
+    expect(await flowrun('stop', run.out.trim())).toMatchObject({ code: 0 });
+    const followed = await flowrun('logs', '-f', run.out.trim());
+    expect(followed).toMatchObject({ code: 11, err: expect.stringContaining('stopped_by_api') });
+  });
+});
+
+describe('Ctrl-C', () => {
+  const stateOf = async (runId: string) =>
+    (await service.call<{ status: string; stopping?: true }>('GET', `/runs/${runId}`)).data;
+
+  it('detaches, and the run continues', async () => {
+    const run = flowrun.start('run', 'writer', hanging);
+    await run.untilErr('I wait.');
+    run.signal('SIGINT');
+    const { code, err } = await run.ended;
+    expect(code).toBe(130);
+    const runId = runIdIn(err);
+    expect(err).toContain(`flowrun logs -f ${runId.slice(0, 8)}`);
+    expect(await stateOf(runId)).toMatchObject({ status: 'running' });
+    expect((await flowrun('stop', runId)).code).toBe(0);
+  });
+
+  it('stops the run at the second time', async () => {
+    const run = flowrun.start('run', 'writer', hanging);
+    await run.untilErr('I wait.');
+    run.signal('SIGINT');
+    await run.untilErr('Press Ctrl-C again');
+    run.signal('SIGINT');
+    expect(await run.ended).toMatchObject({ code: 11 });
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('stops the run in a script at %s', async (signal) => {
+    const run = flowrun.start('run', 'writer', hanging, '--stop-on-interrupt');
+    await run.untilErr('I wait.');
+    run.signal(signal);
+    expect(await run.ended).toMatchObject({ code: 11 });
+  });
+});
