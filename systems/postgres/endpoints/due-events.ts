@@ -17,8 +17,8 @@ interface DueEvent {
 const { eventsPerPass, eventsInProgress, eventRestartAfterMs } = limits.webhook;
 
 /** How many more events of the project `p` may be in progress. Reads no more than there may be. */
-const freePlaces = `
-  select $1 - count(*) as places from (
+const freeSlots = `
+  select $1 - count(*) as slots from (
     select from webhook_events
     where project_id = p.project_id and state = 'pending' and start_at > (select db_clock())
     limit $1
@@ -41,12 +41,12 @@ export async function takeDue(db: Db): Promise<DueEvent[]> {
      ),
      due as (
        select e.id, e.start_at
-       from step p cross join lateral (${freePlaces}) free
+       from step p cross join lateral (${freeSlots}) free
        cross join lateral (
          select id, start_at, row_number() over (order by start_at) as turn
          from webhook_events
          where project_id = p.project_id and state = 'pending' and start_at <= (select db_clock())
-         order by start_at limit free.places
+         order by start_at limit free.slots
        ) e
        order by e.turn, e.start_at limit $2
      )
@@ -61,7 +61,7 @@ export async function takeDue(db: Db): Promise<DueEvent[]> {
 export async function listUnstarted(db: Db, dueForMs: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select p.id from webhook_events p
-     where p.state = 'pending' and p.start_at < ${before('$2')} and 0 < (${freePlaces})
+     where p.state = 'pending' and p.start_at < ${before('$2')} and 0 < (${freeSlots})
      order by p.start_at limit $3`,
     [eventsInProgress, dueForMs, eventsPerPass],
   );
