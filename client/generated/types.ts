@@ -312,6 +312,8 @@ export interface Flow {
     maxTurns: number | null;
     maxBudgetUsd: number | null;
   };
+  /** Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited. */
+  monthlyBudgetUsd: number | null;
   storage: {
     usedBytes: number;
     limitBytes: number;
@@ -393,7 +395,7 @@ export interface RunConfigFields {
   labels?: Record<string, string>;
   /** Also streams token deltas: `stream_event` with a `content_block_delta` of type `text_delta` or `thinking_delta`. Deltas have no ID and are not stored; the complete `assistant` event follows. Default: false. */
   partialMessages?: boolean;
-  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, and must be there. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
+  /** MCP servers for this run only, over `http` or `sse`. TLS is required except for localhost, which is the sandbox. `${NAME}` in a URL or a header value is replaced with the variable of `env`, which must be set. A URL has no credentials. Write-only. Not together with an idempotency key. At most 65536 bytes of JSON. */
   mcpServers?: Record<string, {
     type: "http" | "sse";
     url: string;
