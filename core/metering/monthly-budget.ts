@@ -1,4 +1,4 @@
-/** What can have a monthly budget. If several are reached, the first is named. */
+/** The owners of monthly budgets. If several budgets are reached, the first is reported. */
 export const budgetOwners = ['project', 'flow', 'key'] as const;
 
 export type BudgetOwner = (typeof budgetOwners)[number];
