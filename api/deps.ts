@@ -80,7 +80,7 @@ export interface ApiDeps {
   schedules: Pick<ScheduleStore, 'listStarts'>;
   /** Null if Temporal does not have the schedule. */
   readScheduleTimes: Temporal['readScheduleTimes'];
-  flows: Pick<FlowStore, 'find' | 'listByProject'>;
+  flows: Pick<FlowStore, 'find' | 'listByProject' | 'readSecrets'>;
   admission: Pick<
     AdmissionStore,
     'admitRun' | 'dryRunWithFiles' | 'admitWithFiles' | 'findEvictableInProject'

@@ -28,6 +28,7 @@ export function forOperators(app: App): App {
   return {
     get: add('GET'),
     post: add('POST'),
+    put: add('PUT'),
     patch: add('PATCH'),
     delete: add('DELETE'),
   } as unknown as App;

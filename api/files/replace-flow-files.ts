@@ -3,6 +3,7 @@ import { ignoreName } from '../../core/files/file-entry.ts';
 import type { FlowOutline } from '../../core/flows/flow.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
+import { authorOf } from '../operators/audit/record-change.ts';
 import { checkStorage } from './check-storage.ts';
 import { labelOf, storeContents } from './classify-files.ts';
 import { fileView } from './file-view.ts';
@@ -28,7 +29,7 @@ export async function replaceFlowFiles(
   // The tag is compared again under a lock. Contents stored for nothing would count for hours.
   if (!(await deps.flowFiles.hasTag(flowId, tags))) throw changeError('mismatch');
   await storeContents(deps, projectId, files);
-  const change = await deps.flowFiles.replace(flowId, files, tags);
+  const change = await deps.flowFiles.replace(flowId, files, { tags, author: authorOf(request) });
   if (change.outcome !== 'changed') throw changeError(change.outcome);
   setTag(reply, change.tag);
   request.log.info({ flowId, files: files.length }, 'flow_files_replaced');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { allowedHostRule, imageRule } from '../../core/field-rules.ts';
-import { defaultFlow, type Flow, type FlowSecrets } from '../../core/flows/flow.ts';
+import { defaultFlow, type Flow, type FlowSecrets, noSecrets } from '../../core/flows/flow.ts';
 import { lacksPrompt, type Schedule, scheduleError } from '../../core/flows/schedule.ts';
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
@@ -88,8 +88,6 @@ const secretsSchema = z.object({ env, mcpServers });
 
 type FlowPatch = z.infer<typeof flowPatch>;
 type Before = Pick<Flow, 'resources' | 'network' | 'limits' | 'prompt' | 'schedule'>;
-
-const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };
 
 /**
  * The fields to store. Absent members of resources, network and limits keep their values; a

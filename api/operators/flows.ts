@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { limits } from '../../core/limits.ts';
-import { runnerError } from '../../core/runs/validate-runner.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { invalid } from '../errors.ts';
 import { flowRecord } from '../flows/flow-schema.ts';
 import { flowView } from '../flows/flow-view.ts';
 import { readPage } from '../http/pagination.ts';
@@ -14,6 +12,7 @@ import { noQuery } from '../runs/run-schema.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
 import { pageByIdQuery } from '../schemas/page-query.ts';
 import { recordChange } from './audit/record-change.ts';
+import { checkRunner } from './check-runner.ts';
 import { flowFieldsFrom, flowPatch, newFlow } from './flow-fields.ts';
 import { operatorOf } from './identify-operator.ts';
 import {
@@ -120,9 +119,3 @@ export function flows(app: App, deps: ApiDeps): void {
 
 const missingFlow = (flowId: string) =>
   new Error(`flow ${flowId} is missing, although flows are never deleted`);
-
-async function checkRunner({ facts }: Pick<ApiDeps, 'facts'>, runner: unknown): Promise<void> {
-  if (typeof runner !== 'string') return;
-  const fault = runnerError(runner, await facts.hosts());
-  if (fault !== null) throw invalid(`body.runner: ${fault}`);
-}

@@ -4,6 +4,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { StartRun } from '../runs/start-run.ts';
 import { archiving } from './archive.ts';
 import { audit } from './audit/audit.ts';
+import { checkFlow } from './check-flow.ts';
 import { endpointEvents } from './endpoints/endpoint-events.ts';
 import { endpoints } from './endpoints/endpoints.ts';
 import { flows } from './flows.ts';
@@ -35,6 +36,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   webhookSecret(app, deps);
   keys(app, deps);
   flows(app, deps);
+  checkFlow(app, deps);
   schedules(app, deps);
   archiving(app, deps);
   usage(app, deps);

@@ -23,7 +23,7 @@ const headers = recordOf({
 });
 
 /** The URL is validated with its variables expanded: see api/runs/validate-mcp-servers.ts. */
-const mcpServer = z.strictObject({
+export const mcpServer = z.strictObject({
   type: z.enum(['http', 'sse'], { error: 'must be http or sse; stdio servers are not supported' }),
   url: text().min(1),
   headers: headers.optional(),

@@ -10,6 +10,7 @@ export const auditActions = [
   'key_revoked',
   'flow_created',
   'flow_changed',
+  'flow_files_changed',
   'flow_archived',
   'flow_restored',
   'schedule_paused',

@@ -60,3 +60,5 @@ export interface FlowSecrets {
   env: Record<string, string>;
   mcpServers: McpServers;
 }
+
+export const noSecrets: FlowSecrets = { env: {}, mcpServers: {} };

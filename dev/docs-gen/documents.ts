@@ -1,6 +1,7 @@
 // Renders the generated files that are committed.
 
 import { join } from 'node:path';
+import { makeFlowFileSchema } from '../../api/flows/flow-file-schema.ts';
 import { repository } from '../lib/folders.ts';
 import { makeClientTypes } from './client-types.ts';
 import { makeLimits } from './limits.ts';
@@ -24,6 +25,7 @@ export async function makeDocuments(): Promise<GeneratedDocument[]> {
   return [
     written('api/openapi.json', asJson(description)),
     written('api/postman.json', asJson(await makeCollection(description))),
+    written('api/flow-file.schema.json', asJson(makeFlowFileSchema())),
     written('client/generated/types.ts', makeClientTypes(description)),
     written('docs/settings.md', makeSettings()),
     written('docs/limits.md', makeLimits()),

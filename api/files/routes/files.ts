@@ -12,17 +12,22 @@ import { listFiles } from './list-files.ts';
 import { uploadArchive } from './upload-archive.ts';
 
 export function files(app: App, deps: ApiDeps): void {
-  listFiles(app, deps);
-  downloadFile(app, deps);
-  downloadArchive(app, deps);
+  filesOfProjects(app, deps);
   injectFiles(app, deps);
-  listChanges(app, deps);
-  flowFiles(app, deps);
-  flowFile(app, deps);
-  downloadFlowArchive(app, deps);
   void app.register(async (scope: App) => {
     installArchiveBody(scope);
     uploadArchive(scope, deps);
     uploadFlowArchive(scope, deps);
   });
+}
+
+/** The routes that operators have too. */
+export function filesOfProjects(app: App, deps: ApiDeps): void {
+  listFiles(app, deps);
+  downloadFile(app, deps);
+  downloadArchive(app, deps);
+  listChanges(app, deps);
+  flowFiles(app, deps);
+  flowFile(app, deps);
+  downloadFlowArchive(app, deps);
 }

@@ -3,6 +3,7 @@ import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -43,7 +44,10 @@ export function flowFile(app: App, deps: ApiDeps): void {
   app.delete(url, { config: forKeys('run'), schema: deleteSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
     const path = checkedPath(request.params['*']);
-    const change = await deps.flowFiles.delete(flowId, path, requiredTags(request));
+    const change = await deps.flowFiles.delete(flowId, path, {
+      tags: requiredTags(request),
+      author: authorOf(request),
+    });
     if (change.outcome !== 'changed') throw changeError(change.outcome);
     setTag(reply, change.tag);
     request.log.info({ flowId }, 'flow_file_deleted');

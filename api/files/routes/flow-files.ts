@@ -5,6 +5,8 @@ import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
+import { apiUrlOf } from '../../http/public-path.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -50,7 +52,7 @@ function addList(app: App, deps: ApiDeps): void {
     const last = files.at(-1);
     if (found.length > limit && last !== undefined) {
       const next = { limit, prefix, cursor: last.path };
-      linkNext(reply, `${deps.publicUrl}${path.replace(':flowId', flowId)}`, next);
+      linkNext(reply, `${apiUrlOf(request, deps)}/flows/${flowId}/files`, next);
     }
     return { data: files.map(fileView) };
   });
@@ -94,7 +96,10 @@ const deleteSchema = {
 function addDeletion(app: App, deps: ApiDeps): void {
   app.delete(path, { config: forKeys('run'), schema: deleteSchema }, async (request, reply) => {
     const { flowId } = flowOf(request);
-    const change = await deps.flowFiles.replace(flowId, [], requiredTags(request));
+    const change = await deps.flowFiles.replace(flowId, [], {
+      tags: requiredTags(request),
+      author: authorOf(request),
+    });
     if (change.outcome !== 'changed') throw changeError(change.outcome);
     setTag(reply, change.tag);
     request.log.info({ flowId }, 'flow_files_deleted');

@@ -1,5 +1,6 @@
 import type { FileEntry } from '../../../core/files/file-entry.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
+import { type ChangeAuthor, recordFor } from '../accounts/record-entry.ts';
 import type { Db } from '../client/pool.ts';
 import {
   bytesOf,
@@ -64,6 +65,12 @@ export async function findFlowFile(
 /** Before a change, the set must have one of these tags; null: no condition. */
 export type RequiredTags = string[] | null;
 
+export interface SetCondition {
+  tags: RequiredTags;
+  /** Undefined by default: nothing is recorded. */
+  author?: ChangeAuthor;
+}
+
 type FlowFilesChange =
   | { outcome: 'changed'; tag: string }
   /** The set has another tag. */
@@ -79,9 +86,9 @@ type FlowFilesReplacement =
 export async function replaceFlowFiles(
   db: Db,
   flowId: string,
-  { files, tags }: { files: InputFile[]; tags: RequiredTags },
+  { files, ...condition }: SetCondition & { files: InputFile[] },
 ): Promise<FlowFilesReplacement> {
-  const change = await changeSet(db, { flowId, tags }, async () => {
+  const change = await changeSet(db, { flowId, ...condition }, async () => {
     const known = await readNewest(db, flowId);
     const paths = new Set(files.map(({ path }) => path));
     return {
@@ -99,9 +106,9 @@ export async function replaceFlowFiles(
 export function deleteFlowFile(
   db: Db,
   flowId: string,
-  { path, tags }: { path: string; tags: RequiredTags },
+  { path, ...condition }: SetCondition & { path: string },
 ): Promise<FlowFilesChange> {
-  return changeSet(db, { flowId, tags }, async ({ bytes, count }) => {
+  return changeSet(db, { flowId, ...condition }, async ({ bytes, count }) => {
     const file = (await readNewest(db, flowId, [path])).get(path);
     if (file === undefined) return null;
     return { changed: [], removed: [path], bytes: bytes - file.size, count: count - 1 };
@@ -113,7 +120,7 @@ type Totals = Pick<FlowUpdate, 'bytes' | 'count'>;
 /** Compares the tag after locking the flow, so one of two concurrent changes gets `mismatch`. */
 async function changeSet(
   db: Db,
-  { flowId, tags }: { flowId: string; tags: RequiredTags },
+  { flowId, tags, author }: SetCondition & { flowId: string },
   decide: (now: Totals) => Promise<Omit<FlowUpdate, 'version'> | null>,
 ): Promise<FlowFilesChange> {
   const now = await lockFlow(db, flowId);
@@ -122,6 +129,11 @@ async function changeSet(
   if (update === null) return { outcome: 'missing' };
   if (update.changed.length + update.removed.length > 0) {
     await writeFlowUpdate(db, flowId, { ...update, version: now.version + 1 });
+    const files = (count: number) => (count > 0 ? ['files'] : []);
+    await recordFor(db, author, {
+      ...{ action: 'flow_files_changed', projectId: now.projectId, objectId: flowId },
+      ...{ fieldsBefore: files(now.count), fieldsAfter: files(update.count) },
+    });
   }
   return { outcome: 'changed', tag: await readTag(db, flowId) };
 }

@@ -9,6 +9,7 @@ import {
   listFlowFiles,
   type RequiredTags,
   replaceFlowFiles,
+  type SetCondition,
 } from './flow-file-set.ts';
 import {
   addInputFiles,
@@ -32,9 +33,9 @@ export function createFlowFileStore(pool: Pool) {
     add: (run: InputFileTarget, files: InputFiles) =>
       inBriefTransaction(pool, (db) => addInputFiles(db, run, files)),
     /** Active runs keep the files with which they started. Safe to repeat without tags. */
-    replace: (flowId: string, files: InputFile[], tags: RequiredTags) =>
-      inBriefTransaction(pool, (db) => replaceFlowFiles(db, flowId, { files, tags })),
-    delete: (flowId: string, path: string, tags: RequiredTags) =>
-      inBriefTransaction(pool, (db) => deleteFlowFile(db, flowId, { path, tags })),
+    replace: (flowId: string, files: InputFile[], condition: SetCondition) =>
+      inBriefTransaction(pool, (db) => replaceFlowFiles(db, flowId, { files, ...condition })),
+    delete: (flowId: string, path: string, condition: SetCondition) =>
+      inBriefTransaction(pool, (db) => deleteFlowFile(db, flowId, { path, ...condition })),
   };
 }

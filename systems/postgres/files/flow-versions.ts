@@ -16,6 +16,7 @@ export interface FlowUpdate {
 }
 
 interface FlowFilesState {
+  projectId: string;
   version: number;
   bytes: number;
   count: number;
@@ -24,7 +25,7 @@ interface FlowFilesState {
 /** Locks the row of the flow, so that each concurrent change sees the one before. */
 export async function lockFlow(db: Db, flowId: string): Promise<FlowFilesState> {
   const { rows } = await db.query<FlowFilesState>(
-    `select files_version as version, storage_bytes as bytes, file_count as count
+    `select project_id as "projectId", files_version as version, storage_bytes as bytes, file_count as count
      from flows where id = $1 for no key update`,
     [flowId],
   );

@@ -38,6 +38,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/v1/flows/:flowId/chat': { message: 'Hello', sessionId: 'session-1' },
   'PATCH /api/v1/runs/:runId/labels': { labels: { stage: 'taken over' } },
   'POST /api/v1/runs/:runId/files': { files: [{ path: 'a.txt', content: 'a', encoding: 'utf8' }] },
+  'POST /api/v1/flows/check': { name: 'A flow' },
   'PUT /api/v1/flows/:flowId/files': { files: [] },
   'POST /api/v1/runs/:runId/interactions/:interactionId': { answers: { 'Which?': 'That.' } },
 };

@@ -64,6 +64,8 @@ const forOperatorTokens = [
   'GET /api/audit.ndjson',
   'DELETE /api/projects/:projectId/endpoints/:endpointId',
   'DELETE /api/projects/:projectId/flows/:flowId',
+  'DELETE /api/projects/:projectId/flows/:flowId/files',
+  'DELETE /api/projects/:projectId/flows/:flowId/files/*',
   'DELETE /api/projects/:projectId/flows/:flowId/sessions/:sessionId',
   'DELETE /api/projects/:projectId/keys/:keyId',
   'DELETE /api/projects/:projectId/runs/:runId',
@@ -75,6 +77,10 @@ const forOperatorTokens = [
   'GET /api/projects/:projectId/endpoints/:endpointId/events/:eventId',
   'GET /api/projects/:projectId/flows',
   'GET /api/projects/:projectId/flows/:flowId',
+  'GET /api/projects/:projectId/flows/:flowId/files',
+  'GET /api/projects/:projectId/flows/:flowId/files.tar',
+  'GET /api/projects/:projectId/flows/:flowId/files.tar.gz',
+  'GET /api/projects/:projectId/flows/:flowId/files/*',
   'GET /api/projects/:projectId/flows/:flowId/schedule',
   'GET /api/projects/:projectId/flows/:flowId/sessions',
   'GET /api/projects/:projectId/flows/:flowId/sessions/:sessionId',
@@ -109,12 +115,14 @@ const forOperatorTokens = [
   'POST /api/projects/:projectId/flows/:flowId/restore',
   'POST /api/projects/:projectId/flows/:flowId/schedule/pause',
   'POST /api/projects/:projectId/flows/:flowId/schedule/resume',
+  'POST /api/projects/:projectId/flows/check',
   'POST /api/projects/:projectId/keys',
   'POST /api/projects/:projectId/runs/:runId/interrupt',
   'POST /api/projects/:projectId/runs/:runId/stop',
   'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
   'POST /api/projects/:projectId/webhook-secret/next',
   'POST /api/projects/:projectId/webhook-secret/rotate',
+  'PUT /api/projects/:projectId/flows/:flowId/files',
 ];
 
 /**
@@ -124,6 +132,7 @@ const forOperatorTokens = [
 export const routesByCaller = {
   anyone: [
     'GET /',
+    'GET /api/v1/flow-file.schema.json',
     'GET /api/v1/openapi.json',
     'GET /api/v1/postman.json',
     'GET /cli-:build.tgz',
