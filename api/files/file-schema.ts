@@ -3,6 +3,8 @@ import { limits } from '../../core/limits.ts';
 import { pageQuery } from '../schemas/page-query.ts';
 import { text } from '../schemas/text.ts';
 
+const fileMode = z.enum(['0644', '0755']);
+
 export const fileEntry = z
   .object({
     path: z.string(),
@@ -10,6 +12,7 @@ export const fileEntry = z
     type: z.literal('file'),
     size: z.int().min(0),
     sha256: z.string(),
+    mode: fileMode.meta({ description: '`0755`: the file is executable.' }),
     scope: z.enum(['flow', 'run']),
     modifiedAt: z.string().meta({ format: 'date-time' }),
   })
@@ -35,7 +38,7 @@ export const filesQuery = z.strictObject({
 });
 
 const fileVersion = z
-  .object({ size: z.int().min(0), sha256: z.string(), mode: z.enum(['0644', '0755']) })
+  .object({ size: z.int().min(0), sha256: z.string(), mode: fileMode })
   .nullable();
 
 export const fileChange = z

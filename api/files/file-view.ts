@@ -10,6 +10,7 @@ export function fileView(file: FileEntry): z.infer<typeof fileEntry> {
     type: 'file',
     size: file.size,
     sha256: file.sha256,
+    mode: modeOf(file),
     scope: file.scope,
     modifiedAt: file.modifiedAt.toISOString(),
   };
@@ -27,5 +28,7 @@ export function changeView({ path, before, after }: FileChange): z.infer<typeof 
 function versionView(version: FileVersion | null): z.infer<typeof fileChange>['before'] {
   if (version === null) return null;
   const { size, sha256 } = version;
-  return { size, sha256, mode: isExecutable(version) ? '0755' : '0644' };
+  return { size, sha256, mode: modeOf(version) };
 }
+
+const modeOf = (file: Pick<FileEntry, 'mode'>) => (isExecutable(file) ? '0755' : '0644');

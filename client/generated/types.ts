@@ -267,6 +267,8 @@ export interface FileEntry {
   type: "file";
   size: number;
   sha256: string;
+  /** `0755`: the file is executable. */
+  mode: "0644" | "0755";
   scope: "flow" | "run";
   modifiedAt: string;
 }

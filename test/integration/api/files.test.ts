@@ -14,6 +14,7 @@ test('lists the files by path, page by page, by scope and by prefix', async () =
     type: 'file',
     size: 10,
     sha256: digestOf(Buffer.from('0123456789')),
+    mode: '0644',
     scope: 'flow',
     modifiedAt: modifiedAt.toISOString(),
   });
