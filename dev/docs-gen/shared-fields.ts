@@ -1,6 +1,6 @@
 // Declares fields that several interfaces share only once.
 
-export interface Interface {
+interface Interface {
   name: string;
   /** The declaration of each field, with its comment. */
   fields: string[];
