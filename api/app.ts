@@ -107,7 +107,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   runsOfProjects(forOperators(app), deps, { streams, workflows });
   sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
   listFlows(app, deps);
-  mcp(app, deps);
+  mcp(app, deps, closing.signal);
   operatorApi(app, deps, { guard: operatorGuard, startRun });
   openapi(app);
   postman(app, deps.publicUrl);

@@ -15,17 +15,34 @@ export interface ApiResponse {
   /** Untyped: the envelope of a success or an error. */
   json: unknown;
   text: string;
+  /** Of the next page of a list. */
+  nextCursor: string | null;
 }
 
-export type CallApi = (call: ApiCall) => Promise<ApiResponse>;
+export interface CallApi {
+  (call: ApiCall): Promise<ApiResponse>;
+  /** Aborts when the client disconnects or the service closes: then no tool waits. */
+  readonly signal: AbortSignal;
+}
 
 /**
  * Calls routes with the key and the address of a request. The calls pass all hooks, so a tool has
  * exactly the permissions of its key.
  */
-export function createCallApi(app: App, { headers, ip }: FastifyRequest): CallApi {
+export function createCallApi(
+  app: App,
+  { headers, ip }: FastifyRequest,
+  signal: AbortSignal,
+): CallApi {
   const { authorization = '' } = headers;
-  return async ({ method, path, body, headers: further = {} }) => {
+  return Object.assign(callApi, { signal });
+
+  async function callApi({
+    method,
+    path,
+    body,
+    headers: further = {},
+  }: ApiCall): Promise<ApiResponse> {
     const response = await app.inject({
       method,
       url: path,
@@ -35,6 +52,16 @@ export function createCallApi(app: App, { headers, ip }: FastifyRequest): CallAp
     });
     const text = response.body;
     const isJson = String(response.headers['content-type']).startsWith('application/json');
-    return { status: response.statusCode, text, json: isJson ? JSON.parse(text) : null };
-  };
+    return {
+      status: response.statusCode,
+      text,
+      json: isJson ? JSON.parse(text) : null,
+      nextCursor: cursorIn(response.headers['link']),
+    };
+  }
+}
+
+function cursorIn(link: unknown): string | null {
+  const [, url] = /^<([^>]+)>; rel="next"$/.exec(String(link)) ?? [];
+  return url === undefined ? null : new URL(url).searchParams.get('cursor');
 }

@@ -5,6 +5,7 @@ import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
 import { forKeys } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
+import { withClientSignal } from '../http/client-signal.ts';
 import { noQuery } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { jsonValue } from '../schemas/text.ts';
@@ -44,22 +45,29 @@ const paths = [
 /**
  * Serves flows as tools. Each request has a new MCP server, so any process can answer any request.
  */
-export function mcp(app: App, { publicUrl }: Pick<ApiDeps, 'publicUrl'>): void {
+export function mcp(
+  app: App,
+  { publicUrl }: Pick<ApiDeps, 'publicUrl'>,
+  closing: AbortSignal,
+): void {
   const config = forKeys('read', 'run', 'chat');
   const bodyLimit = limits.http.mediumBodyMaxBytes;
   const url = `${publicUrl}${paths[0].path}`;
   for (const { path, operationId } of paths) {
     const described = { ...schema, operationId };
     app.post(path, { config, schema: described, bodyLimit }, async (request, reply) => {
-      const callApi = createCallApi(app, request);
-      const handler = createMcpHandler(() => createMcpServer(callApi, request.body), {
-        maxSubscriptions: 0, // changes of tools would have to be announced by all processes
-        onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
+      const answer = await withClientSignal(reply, closing, async (signal) => {
+        const callApi = createCallApi(app, request, signal);
+        const handler = createMcpHandler(() => createMcpServer(callApi, request.body), {
+          maxSubscriptions: 0, // changes of tools would have to be announced by all processes
+          onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
+        });
+        const parsed = { parsedBody: request.body };
+        const response = await handler.fetch(toWebRequest(request, url), parsed);
+        // A tool works until the body of the response ends.
+        return { status: response.status, text: await response.text() };
       });
-      const response = await handler.fetch(toWebRequest(request, url), {
-        parsedBody: request.body,
-      });
-      return sendResponse(reply, response);
+      return sendAnswer(reply, answer);
     });
   }
 }
@@ -78,9 +86,11 @@ function toWebRequest({ headers }: FastifyRequest, url: string): Request {
   return new Request(url, { method: 'POST', headers: [accept, ...sent] });
 }
 
-async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  const text = await response.text();
-  reply.code(response.status);
+function sendAnswer(
+  reply: FastifyReply,
+  { status, text }: { status: number; text: string },
+): FastifyReply {
+  reply.code(status);
   if (text === '') return reply.send();
   return reply.type('application/json; charset=utf-8').send(messageIn(text));
 }

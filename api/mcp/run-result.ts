@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { runWithPrompt } from '../runs/run-schema.ts';
 import type { CallApi } from './call-api.ts';
-import { dataOf, failureOf, firstPart, success } from './tool-result.ts';
+import { dataOf, failureOf, firstPart, firstPartOf, success } from './tool-result.ts';
 
 type ReadRun = z.infer<typeof runWithPrompt>;
 
@@ -14,8 +14,9 @@ interface Wait {
 }
 
 /**
- * Waits until the run ends, asks a question, or `seconds` have passed. Returns its state for the
- * model. With `isStarted` the run exists, so an error while waiting does not hide its ID.
+ * Waits until the run ends, asks a question, or `seconds` have passed, and no longer than its
+ * client. Returns its state for the model. With `isStarted` the run exists, so an error while
+ * waiting does not hide its ID.
  */
 export async function waitForRun(
   callApi: CallApi,
@@ -28,10 +29,10 @@ export async function waitForRun(
     if (run === null)
       return isStarted ? success({ runId, hasEnded: false, next }) : failureOf(response);
     const leftMs = deadline - performance.now();
-    if (run.finishedAt !== null || run.interactions.length > 0 || leftMs <= 0) {
-      return success({ ...outcomeOf(run), ...nextStep(run) });
-    }
-    await sleep(Math.min(pauseMs, mcpLimits.pollMaxMs, leftMs));
+    const state = success({ ...outcomeOf(run), ...nextStep(run) });
+    if (run.finishedAt !== null || run.interactions.length > 0 || leftMs <= 0) return state;
+    await sleep(Math.min(pauseMs, mcpLimits.pollMaxMs, leftMs), callApi.signal);
+    if (callApi.signal.aborted) return state;
   }
 }
 
@@ -47,7 +48,7 @@ function outcomeOf(run: ReadRun) {
     exitCode,
     ...(error === null ? {} : { error }),
     result: result === null ? null : firstPart(result),
-    ...(structuredOutput === null ? {} : { structuredOutput }),
+    ...(structuredOutput === null ? {} : { structuredOutput: firstPartOf(structuredOutput) }),
     costUsd,
   };
 }
@@ -58,7 +59,10 @@ function nextStep({ finishedAt, interactions, sessionId }: ReadRun) {
       interactionId,
       questions: asked,
     }));
-    return { questions, next: 'The agent waits for an answer: call answer_question.' };
+    return {
+      questions: firstPartOf(questions),
+      next: 'The agent waits for an answer: call answer_question.',
+    };
   }
   if (finishedAt !== null) return {};
   return { next: sessionId === null ? next : 'It is a chat session: call chat.' };

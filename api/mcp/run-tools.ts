@@ -1,5 +1,6 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import type { FlowRecord } from '../flows/flow-schema.ts';
 import type { RunRecord } from '../runs/run-schema.ts';
 import type { CallApi } from './call-api.ts';
 import { findFlow, listFlows } from './find-flow.ts';
@@ -35,18 +36,14 @@ export function runTools(server: McpServer, callApi: CallApi): void {
     'list_flows',
     {
       description: 'The flows that can be run, with their names and descriptions.',
+      inputSchema: z.strictObject({
+        cursor: z.string().optional().describe('From an earlier call that did not list all flows.'),
+      }),
       annotations: { readOnlyHint: true },
     },
-    async () => {
-      const listed = await listFlows(callApi);
-      if ('error' in listed) return listed.error;
-      return success(
-        listed.flows.map(({ flowId, name, description }) => ({
-          flowId,
-          name,
-          description: description && firstPart(description),
-        })),
-      );
+    async ({ cursor }) => {
+      const listed = await listFlows(callApi, cursor);
+      return 'error' in listed ? listed.error : listing(listed.flows, listed.nextCursor);
     },
   );
 
@@ -76,6 +73,20 @@ export function runTools(server: McpServer, callApi: CallApi): void {
     },
     ({ runId, waitSeconds }) => waitForRun(callApi, { runId, seconds: waitSeconds }),
   );
+}
+
+/** If there are more flows, a second text says how to list them. */
+function listing(flows: FlowRecord[], nextCursor: string | null): CallToolResult {
+  const listed = success(
+    flows.map(({ flowId, name, description }) => ({
+      flowId,
+      name,
+      description: description && firstPart(description),
+    })),
+  );
+  if (nextCursor === null) return listed;
+  const text = `There are more flows: call list_flows with the cursor ${nextCursor}.`;
+  return { content: [...listed.content, { type: 'text', text }] };
 }
 
 /** Tools that change a run. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
+import { sleep } from '../../lib/async/sleep.ts';
 import type { ApiResponse, CallApi } from './call-api.ts';
 import { findFlow } from './find-flow.ts';
 import * as fields from './tool-fields.ts';
@@ -40,13 +40,18 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
       if (typeof opened !== 'string') return failureOf(opened);
       const body = { message, sessionId: opened, clientMessageId: messageId, stream: false };
       const sending = callApi({ method: 'POST', path: `${path}/chat`, body });
-      const timeout = sleep(mcpLimits.waitMaxSeconds * 1_000, null, { ref: false });
-      const response = await Promise.race([sending, timeout]);
+      const response = await Promise.race([sending, waitFor(callApi.signal)]);
       return response === null || response.status === 202
         ? success({ sessionId: opened, messageId, hasEnded: false, next })
         : replyOf(response);
     },
   );
+}
+
+/** Resolves when the tool has waited long enough, or its client waits no longer. */
+async function waitFor(signal: AbortSignal): Promise<null> {
+  await sleep(mcpLimits.waitMaxSeconds * 1_000, signal);
+  return null;
 }
 
 const next = 'The turn has not ended: call chat again with the same message and these IDs.';

@@ -37,3 +37,9 @@ export function firstPart(text: string): string {
   const { textMaxChars } = mcpLimits;
   return text.length <= textMaxChars ? text : `${text.slice(0, textMaxChars)}[…]`;
 }
+
+/** Keeps a value whose JSON is short, and otherwise the beginning of its JSON as a text. */
+export function firstPartOf(value: unknown): unknown {
+  const json = JSON.stringify(value);
+  return json.length <= mcpLimits.textMaxChars ? value : firstPart(json);
+}
