@@ -14,6 +14,7 @@ const onRequest = {
   gvisor: project('gvisor', ...gvisorTests),
   faults: oneByOne('faults', 'test/faults/**/*.fault.ts', 10),
   soak: oneByOne('soak', 'test/soak/**/*.soak.ts', 60),
+  openapi: oneByOne('openapi', 'test/openapi/**/*.openapi.ts', 60),
   compose: oneByOne('compose', 'test/compose/**/*.compose.ts', 10),
 };
 

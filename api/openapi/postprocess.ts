@@ -1,3 +1,5 @@
+import { filePathPattern } from '../../core/files/file-path.ts';
+import { limits } from '../../core/limits.ts';
 import { tagOf } from './document.ts';
 import { errorName, errorResponses, headers } from './error-responses.ts';
 import { isNode, mapMembers, mapNodes, type Node, nodeIn } from './json-tree.ts';
@@ -52,10 +54,21 @@ function postprocessOperation(
 }
 
 function postprocessParameter(parameter: Node): Node {
-  if (parameter.in === 'path' && parameter.name === '*') return { ...parameter, name: 'filePath' };
+  if (parameter.in === 'path' && parameter.name === '*') return filePath(parameter);
   if (parameter.in !== 'header') return parameter;
   const name = String(parameter.name).replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase());
   return { ...parameter, name };
+}
+
+/** The route has no schema for it, because its rules reject a path with their own reasons. */
+function filePath(parameter: Node): Node {
+  const schema = {
+    type: 'string',
+    minLength: 1,
+    maxLength: limits.file.pathMaxBytes,
+    pattern: filePathPattern,
+  };
+  return { ...parameter, name: 'filePath', schema };
 }
 
 /** A JSON body without required fields may be omitted. */
