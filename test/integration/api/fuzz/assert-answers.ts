@@ -44,17 +44,25 @@ export async function assertAnswers<R extends Sent>(attack: Attack<R>): Promise<
 }
 
 /**
- * A busy machine connects to Postgres too late. That is not caused by the request, so the request
- * is retried, as the answer advises. A failure that the request causes recurs.
+ * A busy machine connects to Postgres too late, or uses a connection just when the service closes
+ * it. That is not caused by the request, so the request is retried, as the answer advises. A
+ * failure that the request causes recurs.
  */
 async function sendPatiently(send: () => Promise<Checked>): Promise<Checked> {
   for (let tries = 1; tries <= 5; tries += 1) {
-    const answer = await send();
-    if (answer.status !== 503 || !answer.text.includes('A part of the service')) return answer;
+    const answer = await send().catch(nullIfReset);
+    const isBusy = answer?.status === 503 && answer.text.includes('A dependency of the service');
+    if (answer !== null && !isBusy) return answer;
     if (tries === 1) sentAgain.requests += 1;
     await sleep(tries * 1_000);
   }
   return send();
+}
+
+function nullIfReset(error: unknown): null {
+  const cause = error instanceof TypeError ? error.cause : undefined;
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET') return null;
+  throw error;
 }
 
 /** Shows the failed request of a batch and how to repeat it. */
