@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { caller } from '../call.ts';
 import { useTenant } from '../use-api.ts';
@@ -87,32 +88,38 @@ test('no session is opened and no message stored by requests whose bodies arrive
   // Their headers arrive before this request ends, so they are authenticated.
   expect((await call(`${path}/files`)).status).toBe(200);
   await archive();
-  for (const { finish } of [opening, resuming, message, ofNewSession])
-    expect(await finish()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  const slow = [opening, resuming, message, ofNewSession];
+  const rejected = { status: 404, code: 'NOT_FOUND' };
+  expect(await Promise.all(slow.map(({ finish }) => finish()))).toEqual(slow.map(() => rejected));
   const count = 'select count(*)::integer as runs from runs where flow_id = $1';
   expect((await fixture.database.pool.query(count, [flowId])).rows).toEqual([{ runs: 1 }]);
 });
 
-/** Sends the headers at once, and the body when `finish` is called. */
+/**
+ * Sends the headers at once, then white space, so that the body does not stall, and the rest when
+ * `finish` is called.
+ */
 function slowRequest(path: string, content: object) {
-  const sent = Promise.withResolvers<void>();
-  const text = new TextEncoder().encode(JSON.stringify(content));
+  const sent = Promise.withResolvers<boolean>();
+  const [space, text] = [' ', JSON.stringify(content)].map((part) =>
+    new TextEncoder().encode(part),
+  );
   const request = {
     method: 'POST',
     headers: { authorization: `Bearer ${tenant.key}`, 'content-type': 'application/json' },
     duplex: 'half' as const,
     body: new ReadableStream({
+      start: (controller) => controller.enqueue(space),
       async pull(controller) {
-        controller.enqueue(text.subarray(0, 1));
-        await sent.promise;
-        controller.enqueue(text.subarray(1));
-        controller.close();
+        const isLast = await Promise.race([sent.promise, sleep(1_000, false)]);
+        controller.enqueue(isLast ? text : space);
+        if (isLast) controller.close();
       },
     }),
   };
   const answer = fetch(`${api.url}${path}`, request);
   const finish = async () => {
-    sent.resolve();
+    sent.resolve(true);
     const response = await answer;
     return { status: response.status, code: JSON.parse(await response.text()).error?.code };
   };
