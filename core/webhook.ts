@@ -12,6 +12,7 @@ export const endpointEvents = [
   'interaction.asked',
   'delivery.dropped',
   'schedule.missed',
+  'budget.reached',
 ] as const;
 
 export type EndpointEvent = (typeof endpointEvents)[number];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { missedStartReasons } from '../../core/flows/missed-starts.ts';
+import { budgetOwners } from '../../core/metering/monthly-budget.ts';
 import { endpointEvents, type WebhookEvent } from '../../core/webhook.ts';
 import { costUsd, runRecord } from '../runs/run-schema.ts';
 import { storedFiles } from '../runs/stored-files.ts';
@@ -86,6 +87,20 @@ export const webhookBodies: Record<WebhookEvent, z.ZodType> = {
       }),
     })
     .meta({ id: 'ScheduleMissed' }),
+  'budget.reached': ofProject
+    .extend({
+      budget: z.enum(budgetOwners).meta({ description: 'What the budget belongs to.' }),
+      flowId: z
+        .uuid()
+        .optional()
+        .meta({ description: 'The flow, if the budget is that of a flow.' }),
+      keyId: z.uuid().optional().meta({ description: 'The key, if the budget is that of a key.' }),
+      month: z.string().meta({ description: 'The month (UTC), such as 2026-01.' }),
+      percent: z.literal([80, 100]).meta({ description: 'The part of the budget that was spent.' }),
+      limitUsd: z.number().meta({ description: 'The budget.' }),
+      currentUsd: z.number().meta({ description: 'What was spent, in this month.' }),
+    })
+    .meta({ id: 'MonthlyBudgetReached' }),
   'endpoint.test': z
     .object({ projectId: z.string(), endpointId: z.uuid(), sentAt: timestamp })
     .meta({ id: 'EndpointTest' }),

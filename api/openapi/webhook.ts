@@ -61,9 +61,14 @@ const described = ({ event, tag, ...operation }: DescribedWebhook) => ({
   },
 });
 
-/** No run has caused `schedule.missed`, nor `endpoint.test`, whose delivery may be dropped too. */
+/**
+ * No run has caused `schedule.missed` and `budget.reached`, nor `endpoint.test`, whose delivery may
+ * be dropped too.
+ */
 const mayLack = (event: WebhookEvent, name: string): boolean =>
-  (event === 'delivery.dropped' || event === 'schedule.missed') && name === runId[0];
+  withoutRun.has(event) && name === runId[0];
+
+const withoutRun = new Set<WebhookEvent>(['delivery.dropped', 'schedule.missed', 'budget.reached']);
 
 /** The name of the schema of a webhook's body. */
 const nameOf = (event: WebhookEvent): string => String(webhookBodies[event].meta()?.id);
@@ -121,6 +126,13 @@ export const webhooks: Record<WebhookEvent, ReturnType<typeof described>> = {
     operationId: 'scheduleMissed',
     summary: 'A scheduled start was missed',
     description: toEndpoints,
+    tag: 'Operators',
+  }),
+  'budget.reached': described({
+    event: 'budget.reached',
+    operationId: 'budgetReached',
+    summary: 'The model calls of a month have cost 80 or 100 percent of a budget',
+    description: `${toEndpoints} Sent once per budget, percentage and month, and again only after the budget was raised.`,
     tag: 'Operators',
   }),
   'endpoint.test': described({

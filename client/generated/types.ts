@@ -75,7 +75,7 @@ export interface DeliveryDropped {
   labels?: Record<string, string>;
   sessionId?: string;
   deliveryId: string;
-  event: "run.started" | "run.finished" | "session.idle" | "session.ended" | "interaction.asked" | "delivery.dropped" | "schedule.missed" | "endpoint.test";
+  event: "run.started" | "run.finished" | "session.idle" | "session.ended" | "interaction.asked" | "delivery.dropped" | "schedule.missed" | "budget.reached" | "endpoint.test";
   /** Null: sent to a `callbackUrl`. */
   endpointId: string | null;
   attempts: number;
@@ -359,6 +359,25 @@ export interface LogEntries {
   complete: boolean;
 }
 
+export interface MonthlyBudgetReached {
+  projectId: string;
+  occurredAt: string;
+  /** What the budget belongs to. */
+  budget: "project" | "flow" | "key";
+  /** The flow, if the budget is that of a flow. */
+  flowId?: string;
+  /** The key, if the budget is that of a key. */
+  keyId?: string;
+  /** The month (UTC), such as 2026-01. */
+  month: string;
+  /** The part of the budget that was spent. */
+  percent: 80 | 100;
+  /** The budget. */
+  limitUsd: number;
+  /** What was spent, in this month. */
+  currentUsd: number;
+}
+
 export interface OpenSessionBody extends RunConfigFields {
   /** Resumes the conversation with this ID if it exists. Default: a new conversation with a generated ID. */
   sessionId?: string;
@@ -626,6 +645,7 @@ export interface WebhookBodies {
   "interaction.asked": InteractionAsked;
   "delivery.dropped": DeliveryDropped;
   "schedule.missed": ScheduleMissed;
+  "budget.reached": MonthlyBudgetReached;
   "endpoint.test": EndpointTest;
 }
 

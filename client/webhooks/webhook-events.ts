@@ -21,6 +21,7 @@ const confirmations: Record<keyof WebhookBodies, (body: JsonObject) => boolean> 
   'interaction.asked': (body) => 'interactionId' in body,
   'delivery.dropped': (body) => 'deliveryId' in body,
   'schedule.missed': (body) => 'count' in body && 'reason' in body,
+  'budget.reached': (body) => 'budget' in body && 'percent' in body,
   'endpoint.test': (body) => 'sentAt' in body,
 };
 

@@ -1,19 +1,28 @@
 // A project whose storage quota or monthly budget is used up while its agents work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BudgetOwner } from '../../core/metering/monthly-budget.ts';
+import { createFlowStore } from '../../systems/postgres/accounts/flow-store.ts';
+import { createKeyStore } from '../../systems/postgres/accounts/key-store.ts';
+import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { createApiClient } from '../support/api-client.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { addEndpoint, removeEndpoint } from '../support/endpoints.ts';
 import { messageBytesInPostgres } from '../support/message-bytes.ts';
 import { modelScript, script } from '../support/prompts.ts';
 import { endSession, untilWorking } from '../support/run-states.ts';
 import { type Service, startService } from '../support/service.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const longMs = 600_000;
 
 let service: Service;
+let receiver: WebhookReceiver;
 beforeAll(async () => {
-  service = await startService({ env: { SESSION_PAUSE_AFTER_MS: String(longMs) } });
+  const env = { SESSION_PAUSE_AFTER_MS: String(longMs) };
+  [service, receiver] = await Promise.all([startService({ env }), startReceiver()]);
 }, 240_000);
-afterAll(() => service?.stop());
+afterAll(() => Promise.all([service?.stop(), receiver?.close()]));
 
 const patiently = { timeout: 120_000 };
 const miB = 1024 ** 2;
@@ -128,24 +137,94 @@ describe('a project at its storage quota', patiently, () => {
   });
 });
 
-describe('a project at its monthly budget', patiently, () => {
-  it('has a run ended before its next model call, and its next run rejected', async () => {
-    const { pool } = service.database;
-    const setBudget = (usd: number | null) =>
-      pool.query('update projects set monthly_budget_usd = $1', [usd]);
-    await setBudget(1e-6);
-    const content = modelScript([{ usage: { output_tokens: 50 } }, { text: 'Paid.' }]);
-    const prompt = script([{ repeat: 20, steps: [{ callModel: content }] }, { hang: true }]);
-    const { runId } = await service.trigger({ prompt });
-    expect(await service.untilEnded(runId)).toMatchObject({ error: 'budget_exceeded' });
-    const calls = await pool.query('select from model_calls where run_id = $1', [runId]);
-    expect(calls.rowCount).toBe(1);
-    const body = { prompt: 'Hi.' };
-    const refused = await service.call('POST', `/flows/${service.flowId}/runs`, { body });
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'BUDGET_REACHED' } } });
-    await setBudget(null);
-  });
-});
+/** A client with a new flow and a new key, where `owner` has a budget that is large at first. */
+async function budgeted(owner: BudgetOwner) {
+  const { projectId, url, encryptionKey } = service;
+  const { pool } = service.database;
+  const flows = createFlowStore(pool, createSealer(encryptionKey));
+  const { flowId } = await flows.create({ projectId, name: 'Limited' });
+  const made = { projectId, name: 'limited', createdBy: 'ana', rateLimitRpm: 10_000 };
+  const { key, record } = await createKeyStore(pool).create(made);
+  const [table, id] = {
+    project: ['projects', projectId],
+    flow: ['flows', flowId],
+    key: ['api_keys', record.keyId],
+  }[owner] as [string, string];
+  const setBudget = (usd: number | null) =>
+    pool.query(`update ${table} set monthly_budget_usd = $1 where id::text = $2`, [usd, id]);
+  await setBudget(1_000);
+  /** Leaves a budget that the next call reaches, and returns it. */
+  async function leaveOneCall(): Promise<number> {
+    const { rows } = await pool.query<{ current: number }>(
+      'select current from monthly_budgets($1, $2, $3) where owner = $4',
+      [projectId, flowId, record.keyId, owner],
+    );
+    const limit = (rows[0]?.current ?? 0) + 1e-6;
+    await setBudget(limit);
+    return limit;
+  }
+  return { client: { ...createApiClient({ url, key, flowId }), flowId }, setBudget, leaveOneCall };
+}
+
+const calls = { repeat: 20, steps: [{ callModel: modelScript([{ text: 'Paid.' }]) }] };
+const free = { type: 'result', subtype: 'success', is_error: false, total_cost_usd: 0 };
+
+async function callsOf({ runId }: { runId: string }): Promise<number | null> {
+  const text = 'select from model_calls where run_id = $1';
+  return (await service.database.pool.query(text, [runId])).rowCount;
+}
+
+describe.each(['project', 'flow', 'key'] as const)(
+  'the monthly budget of a %s',
+  patiently,
+  (owner) => {
+    it('ends a run before its next model call although the agent says that it was free, and is an event', async () => {
+      const { client, setBudget, leaveOneCall } = await budgeted(owner);
+      const { projectId, database } = service;
+      const path = `/${owner}`;
+      const eventTypes = ['budget.reached' as const];
+      const url = `${receiver.url}${path}`;
+      const endpointId = await addEndpoint(database.pool, { projectId, url, eventTypes });
+      const limit = await leaveOneCall();
+      const raw = JSON.stringify({ ...free, result: 'Free.', num_turns: 1 });
+      const { runId } = await client.trigger({ prompt: script([{ raw }, calls, { hang: true }]) });
+      expect(await client.untilEnded(runId)).toMatchObject({ error: 'budget_exceeded' });
+      expect(await callsOf({ runId })).toBe(1);
+      const body = { prompt: 'Hi.' };
+      const refused = await client.call('POST', `/flows/${client.flowId}/runs`, { body });
+      const error = { code: 'BUDGET_REACHED', budget: owner, limit };
+      expect(refused).toMatchObject({ status: 429, body: { error } });
+
+      const posts = () => receiver.posts.filter((post) => post.path === path);
+      await expect.poll(() => posts().length, { timeout: 60_000 }).toBe(2);
+      const bodies = posts().map((post) => JSON.parse(post.body) as Record<string, unknown>);
+      expect(new Set(bodies.map(({ percent }) => percent))).toEqual(new Set([80, 100]));
+      expect(bodies[0]).toMatchObject({ projectId, budget: owner, limitUsd: limit });
+      expect(posts().map(({ headers }) => headers['x-service-run-id'])).toEqual([
+        undefined,
+        undefined,
+      ]);
+      await removeEndpoint(database.pool, endpointId);
+      await setBudget(null);
+    });
+
+    it('ends a turn of a session, which continues once the budget is raised', async () => {
+      const { client, setBudget, leaveOneCall } = await budgeted(owner);
+      const chat = await openConversation(client);
+      await chat.say(script([{ say: 'begun' }]));
+      const limit = await leaveOneCall();
+      await chat.say(script([calls, { say: 'tried' }]));
+      expect(await callsOf(chat)).toBe(1);
+      const body = { message: 'Hi', sessionId: chat.sessionId };
+      const refused = await client.call('POST', `/flows/${client.flowId}/chat`, { body });
+      const error = { code: 'BUDGET_REACHED', budget: owner, limit };
+      expect(refused).toMatchObject({ status: 429, body: { error } });
+      await setBudget(null);
+      expect((await chat.say(script([{ say: 'again' }]))).texts).toEqual(['again']);
+      await endSession(client, chat);
+    });
+  },
+);
 
 /** An idle session whose file `f` changes, and was stored. */
 async function openChanging(size: string): Promise<Conversation> {

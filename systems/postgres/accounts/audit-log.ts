@@ -16,6 +16,7 @@ import { createOperatorTokenStore, type OperatorTokenStore } from './operator-to
 import { createProjectStore, type ProjectStore } from './project-store.ts';
 import { type NewAuditEntry, recordEntry } from './record-entry.ts';
 import { recordedChanges } from './recorded-changes.ts';
+import { type BudgetHolder, reportBudgets } from './report-budgets.ts';
 
 /** The stores of one transaction. */
 interface ChangeStores {
@@ -28,6 +29,7 @@ interface ChangeStores {
   operators: OperatorStore;
   webhooks: RedeliveryRequests;
   hosts: HostChanges;
+  reportBudgets: (holder: BudgetHolder) => Promise<void>;
   record: (entry: NewAuditEntry) => Promise<void>;
 }
 
@@ -82,6 +84,7 @@ function storesIn(db: Db, sealer: Sealer): ChangeStores {
     operators: createOperatorStore(db),
     webhooks: createRedeliveryRequests(db),
     hosts: createHostChanges(db),
+    reportBudgets: (holder) => reportBudgets(db, holder),
     record: (entry) => recordEntry(db, entry),
   };
 }

@@ -11,6 +11,7 @@ import type { OperatorStore } from './operator-store.ts';
 import type { NewOperatorToken, OperatorTokenStore } from './operator-token-store.ts';
 import type { NewProject, Project, ProjectPatch, ProjectStore } from './project-store.ts';
 import type { NewAuditEntry } from './record-entry.ts';
+import type { BudgetHolder } from './report-budgets.ts';
 
 /** The stores of one transaction, and the function that records its changes for one actor. */
 interface On {
@@ -20,6 +21,7 @@ interface On {
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;
   hosts: HostChanges;
+  reportBudgets: (holder: BudgetHolder) => Promise<void>;
   record: (entry: Omit<NewAuditEntry, keyof AuditActor>) => Promise<void>;
 }
 
@@ -78,7 +80,9 @@ async function changeSettings(
   const model = await on.projects.readModel(projectId);
   const changed = changedFields({ ...before, model }, patch);
   await on.record({ action: 'settings_changed', projectId, objectId: projectId, ...changed });
-  return on.projects.update(projectId, patch);
+  const updated = await on.projects.update(projectId, patch);
+  if (patch.monthlyBudgetUsd !== undefined) await on.reportBudgets({ projectId });
+  return updated;
 }
 
 async function createKey(on: On, { projectId, createdBy, key, ...fields }: NewKey) {
@@ -98,7 +102,10 @@ async function changeKey(on: On, keyId: string, patch: KeyPatch): Promise<KeyRec
     ...object,
     ...changedFields({ ...before }, { ...patch }),
   });
-  return on.keys.update(keyId, patch);
+  const updated = await on.keys.update(keyId, patch);
+  const { projectId } = before;
+  if (patch.monthlyBudgetUsd !== undefined) await on.reportBudgets({ projectId, keyId });
+  return updated;
 }
 
 async function revokeKey(
@@ -119,15 +126,18 @@ async function createFlow(on: On, { projectId, ...fields }: NewFlow): Promise<Fl
 
 async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise<Flow | null> {
   let changed = changedFields({}, {});
+  let changesBudget = false;
   const after = await on.flows.change(flowId, (before) => {
     const fields = decide(before);
     const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
     changed = changedFields(fieldsBefore, namedFields(fields));
+    changesBudget = fields.monthlyBudgetUsd !== undefined;
     return fields;
   });
   if (after === null) return null;
   const { projectId } = after;
   await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
+  if (changesBudget) await on.reportBudgets({ projectId, flowId });
   return after;
 }
 

@@ -97,15 +97,17 @@ async function purgeModelCalls(db: Db, retentionMs: number): Promise<number> {
 }
 
 async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
-  const overdue = (table: string): string => `
+  const overdue = (table: string, day = 'day'): string => `
     delete from ${table} where ctid = any(array(
-      select ctid from ${table} where day < ((${before('$1')}) at time zone 'UTC')::date order by day limit $2
+      select ctid from ${table} where ${day} < ((${before('$1')}) at time zone 'UTC')::date
+      order by ${day} limit $2
     )) returning 1`;
   const { rows } = await db.query<{ deleted: number }>(
     `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')}),
-       labels as (${overdue('daily_label_spending')})
+       labels as (${overdue('daily_label_spending')}),
+       thresholds as (${overdue('passed_thresholds', 'month')})
      select (select count(*) from turns) + (select count(*) from days)
-       + (select count(*) from labels) as deleted`,
+       + (select count(*) from labels) + (select count(*) from thresholds) as deleted`,
     [retentionMs, limits.retention.batchRows],
   );
   return rows[0]?.deleted ?? 0;

@@ -626,6 +626,21 @@ create table daily_label_spending (
 );
 create index daily_label_spending_by_day on daily_label_spending (day);
 
+-- The thresholds of monthly budgets that were passed, so that each is reported once.
+create table passed_thresholds (
+  project_id text not null,
+  -- whose budget it is
+  owner text not null check (owner in ('project', 'flow', 'key')),
+  owner_id text not null,
+  -- its first day
+  month date not null,
+  percent integer not null,
+  -- the highest budget of which the threshold was passed
+  budget_usd double precision not null,
+  primary key (project_id, owner, owner_id, month, percent)
+);
+create index passed_thresholds_by_month on passed_thresholds (month);
+
 create table webhook_attempts (
   run_id uuid not null references runs,
   -- 0: the delivery at the run's end; n: the n-th that an operator requested

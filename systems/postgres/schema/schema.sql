@@ -427,6 +427,16 @@ CREATE TABLE public.packed_frames (
 );
 ALTER TABLE ONLY public.packed_frames ALTER COLUMN data SET STORAGE EXTERNAL;
 
+CREATE TABLE public.passed_thresholds (
+    project_id text NOT NULL,
+    owner text NOT NULL,
+    owner_id text NOT NULL,
+    month date NOT NULL,
+    percent integer NOT NULL,
+    budget_usd double precision NOT NULL,
+    CONSTRAINT passed_thresholds_owner_check CHECK ((owner = ANY (ARRAY['project'::text, 'flow'::text, 'key'::text])))
+);
+
 CREATE TABLE public.project_turns (
     project_id text NOT NULL,
     turn bigint NOT NULL
@@ -758,6 +768,9 @@ ALTER TABLE ONLY public.operators
 ALTER TABLE ONLY public.packed_frames
     ADD CONSTRAINT packed_frames_pkey PRIMARY KEY (run_id, first_seq);
 
+ALTER TABLE ONLY public.passed_thresholds
+    ADD CONSTRAINT passed_thresholds_pkey PRIMARY KEY (project_id, owner, owner_id, month, percent);
+
 ALTER TABLE ONLY public.project_turns
     ADD CONSTRAINT project_turns_pkey PRIMARY KEY (project_id);
 
@@ -893,6 +906,8 @@ CREATE INDEX operator_links_of_operator ON public.operator_links USING btree (op
 CREATE INDEX operator_sessions_of_operator ON public.operator_sessions USING btree (operator_id);
 
 CREATE INDEX operator_tokens_of_operator ON public.operator_tokens USING btree (operator_id);
+
+CREATE INDEX passed_thresholds_by_month ON public.passed_thresholds USING btree (month);
 
 CREATE INDEX run_files_of_blob ON public.run_files USING btree (sha256);
 

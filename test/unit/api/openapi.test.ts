@@ -163,6 +163,7 @@ describe('the description', () => {
       ['interaction.asked', 'InteractionAsked'],
       ['delivery.dropped', 'DeliveryDropped'],
       ['schedule.missed', 'ScheduleMissed'],
+      ['budget.reached', 'MonthlyBudgetReached'],
       ['endpoint.test', 'EndpointTest'],
     ]);
   });

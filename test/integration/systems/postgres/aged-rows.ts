@@ -194,6 +194,9 @@ async function insertLedger({ scenario, atMs }: Dataset, { insert }: Inserter): 
   const ofLabel = `(day, project_id, label, value, ${sums})
                    values (${today}, $1, 'team', $2, 1, 0, 1, 1, 0, 0, 0)`;
   await insert({ table: 'daily_label_spending', untilMs }, ofLabel, [projectId, randomUUID()]);
+  const threshold = `(project_id, owner, owner_id, month, percent, budget_usd)
+                     values ($1, 'flow', $2, ${today}, 80, 1)`;
+  await insert({ table: 'passed_thresholds', untilMs }, threshold, [projectId, randomUUID()]);
 }
 
 async function insertOthers({ pool, scenario, atMs }: Dataset, { insert }: Inserter) {

@@ -3,18 +3,18 @@
 -- are not included. p_flow_id and p_key_id may be null.
 create or replace function monthly_budgets(p_project_id text, p_flow_id uuid, p_key_id uuid)
 returns table (
-  "position" integer, owner text, "limit" double precision, current double precision
+  "position" integer, owner text, owner_id text, "limit" double precision, current double precision
 )
 language sql stable as $$
-  select b."position", b.owner, b."limit", round(s.nanos / 1e9, 6)::double precision
+  select b."position", b.owner, b.owner_id, b."limit", round(s.nanos / 1e9, 6)::double precision
   from (
-    select 1 as "position", 'project' as owner, p.monthly_budget_usd as "limit"
+    select 1 as "position", 'project' as owner, p.id as owner_id, p.monthly_budget_usd as "limit"
     from projects p where p.id = p_project_id and p.monthly_budget_usd is not null
     union all
-    select 2, 'flow', f.monthly_budget_usd
+    select 2, 'flow', f.id::text, f.monthly_budget_usd
     from flows f where f.id = p_flow_id and f.monthly_budget_usd is not null
     union all
-    select 3, 'key', k.monthly_budget_usd
+    select 3, 'key', k.id::text, k.monthly_budget_usd
     from api_keys k where k.id = p_key_id and k.monthly_budget_usd is not null
   ) b
   cross join lateral (

@@ -1,14 +1,15 @@
 -- Adds model calls to the ledger, and to the totals of their run, turns, days and labels. Skips
 -- calls that the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
--- Returns the run's totals, and whose monthly budget is reached (see reached_budget.sql); no row if
--- the run was deleted.
+-- Reports the thresholds of monthly budgets that the calls have passed. Returns the run's totals,
+-- and whose monthly budget is reached (see reached_budget.sql); no row if the run was deleted.
 create or replace function record_model_calls(p_run_id uuid, p_calls jsonb)
 returns table (run_calls bigint, run_cost_nanos bigint, run_reached_budget text)
 language plpgsql volatile as $$
 declare
   most constant bigint := 9e15;
   run runs;
+  reached text;
 begin
   select * into run from runs r where r.id = p_run_id for no key update;
   if not found then
@@ -111,9 +112,10 @@ begin
   ) s
   where r.id = run.id and s.calls > 0;
 
-  return query
-    select r.model_calls, r.cost_nanos,
-           reached_budget(r.project_id, r.flow_id, r.key_id)
-    from runs r where r.id = run.id;
+  -- Last, because it serialises the calls of a project.
+  if has_budget(run.project_id, run.flow_id, run.key_id) then
+    reached := report_budgets(run.project_id, run.flow_id, run.key_id, false);
+  end if;
+  return query select r.model_calls, r.cost_nanos, reached from runs r where r.id = run.id;
 end
 $$;
