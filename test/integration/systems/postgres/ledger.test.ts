@@ -7,7 +7,9 @@ import type { Run } from '../../../../core/runs/run.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { createRunStore } from '../../../../systems/postgres/runs/run-store.ts';
 import { testSealer } from '../../../support/database.ts';
+import { createScenario } from '../../../support/database-records.ts';
 import { costNanos, ledgerEntry, price } from './ledger-entry.ts';
+import { expectSumsOfTurns } from './seeded-turns.ts';
 import { setupScenario } from './setup-scenario.ts';
 
 const { database, scenario } = setupScenario();
@@ -162,5 +164,10 @@ describe('the sums of the ledger', () => {
     expect(rows).toEqual(
       models.toSorted().map((model) => ({ model, calls: 80, costNanos: 80 * costNanos })),
     );
+  });
+
+  test('are equal in runs, ledger and report over random turns', async () => {
+    const other = await createScenario(database.pool, testSealer);
+    await expectSumsOfTurns({ pool: database.pool, scenario: other }, { count: 300, seed: 17 });
   });
 });
