@@ -55,10 +55,6 @@ import { triggerRun } from './runs/routes/trigger-run.ts';
 import { createRunEndWaiter } from './runs/run-end-waiter.ts';
 import { createStartRun, type StartRun } from './runs/start-run.ts';
 import { createWorkflowClient, type WorkflowClient } from './runs/workflow-client.ts';
-import { endSession } from './sessions/routes/end-session.ts';
-import { listMessages } from './sessions/routes/list-messages.ts';
-import { listSessions } from './sessions/routes/list-sessions.ts';
-import { readSession } from './sessions/routes/read-session.ts';
 import { sessions } from './sessions/routes/sessions.ts';
 import { createTurnWaiter } from './sessions/turn-waiter.ts';
 import { streamRun } from './stream/stream-run.ts';
@@ -104,8 +100,11 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
 
   await registerOpenApi(app, deps.publicUrl);
   runs(app, deps, { streams, workflows, startRun });
-  runsOfProjects(forOperators(app), deps, { streams, workflows });
-  sessions(app, deps, { workflows, waitForTurnEnd, closing: closing.signal });
+  const chatParts = { workflows, waitForTurnEnd, closing: closing.signal };
+  sessions(app, deps, chatParts);
+  const forProjects = forOperators(app);
+  runsOfProjects(forProjects, deps, { streams, workflows });
+  sessions(forProjects, deps, chatParts);
   listFlows(app, deps);
   mcp(app, deps, closing.signal);
   operatorApi(app, deps, { guard: operatorGuard, startRun });
@@ -150,14 +149,11 @@ function runsOfProjects(
   streamRun(app, deps, streams);
   readLogs(app, deps);
   changeLabels(app, deps);
+  answerInteraction(app, deps);
   stopRun(app, deps, workflows);
   interruptRun(app, deps, workflows);
   deleteRun(app, deps, workflows);
   filesOfProjects(app, deps);
-  listSessions(app, deps);
-  readSession(app, deps);
-  endSession(app, deps, workflows);
-  listMessages(app, deps);
 }
 
 /** Returns the guard against guessed sessions, which the sign-in uses too. */

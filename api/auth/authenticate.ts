@@ -58,7 +58,13 @@ async function setFlow(
   if (routeOptions.config.readsFlow !== true) return;
   const { projectId, flowId } = params as { projectId?: string; flowId?: string };
   const flow = flowId !== undefined && isUuid(flowId) ? await findFlow(flowId) : null;
-  operator.flow = flow?.projectId === projectId ? flow : null;
+  operator.flow = flow !== null && flow.projectId === projectId ? outlineOf(flow) : null;
+}
+
+/** Without the long texts of the flow, because it stays in memory while the body arrives. */
+function outlineOf(flow: FlowOutline): FlowOutline {
+  const { flowId, projectId, model, mcpServerNames, timeoutSeconds, limits } = flow;
+  return { flowId, projectId, model, mcpServerNames, timeoutSeconds, limits };
 }
 
 /** Below `/api/v1` an unknown path needs a key too, so that the answers reveal no routes. */

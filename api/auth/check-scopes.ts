@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { permitsAction } from '../../core/keys/key-scopes.ts';
-import { type App, type Caller, callerOf } from '../app-types.ts';
+import type { App, Caller } from '../app-types.ts';
 import { ApiError, outOfScope } from '../errors.ts';
 
 /** Runs after the rate limit, so that refused calls take a token too. */
@@ -24,7 +24,7 @@ function checkRunToken({ params, routeOptions }: FastifyRequest, { runToken }: C
 
 /** For routes without a run in their path. Null: the call would start a run. */
 export function checkRun(request: FastifyRequest, runId: string | null): void {
-  const { runToken } = callerOf(request);
+  const runToken = request.caller?.runToken ?? null;
   if (runToken !== null && (runId === null || !isSame(runId, runToken))) throw outOfRun();
 }
 

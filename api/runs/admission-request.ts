@@ -3,10 +3,11 @@
 // loaded.
 
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyRequest } from 'fastify';
 import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { RunConfig } from '../../core/runs/run-config.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
-import type { Caller } from '../app-types.ts';
+import { callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
@@ -50,13 +51,16 @@ type RunCreator = Pick<
   'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
 >;
 
-export const createdByKey = ({ key }: Caller, requestId: string): RunCreator => ({
-  triggerType: 'api',
-  keyId: key.keyId,
-  keyName: key.name,
-  keyCreatedBy: key.createdBy,
-  requestId,
-});
+/** The key of the request, or its operator. */
+export function creatorOf(request: FastifyRequest): RunCreator {
+  const { id: requestId, operator } = request;
+  if (operator !== null) {
+    const noKey = { keyId: null, keyName: 'dashboard', keyCreatedBy: operator.name };
+    return { triggerType: 'dashboard', ...noKey, requestId };
+  }
+  const { keyId, name: keyName, createdBy: keyCreatedBy } = callerOf(request).key;
+  return { triggerType: 'api', keyId, keyName, keyCreatedBy, requestId };
+}
 
 interface AdmissionRequestInput {
   creator: RunCreator;

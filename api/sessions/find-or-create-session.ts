@@ -1,22 +1,21 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
-import type { Caller } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
+import { authorOf } from '../operators/audit/record-change.ts';
 import { admissionError, restoreNotReconciled } from '../runs/admission-error.ts';
+import { creatorOf } from '../runs/admission-request.ts';
 import { checkCallbackUrl } from '../runs/check-callback-url.ts';
+import { parseContextHeaders } from '../runs/context-headers.ts';
 import { runConfigOf } from '../runs/run-config.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
 import type { SessionBody } from './session-schema.ts';
 
 interface SessionRequest {
-  caller: Caller;
+  request: FastifyRequest;
   flow: FlowOutline;
   body: SessionBody;
-  context: Record<string, string>;
-  requestId: string;
-  log: FastifyBaseLogger;
 }
 
 type SessionDeps = Pick<
@@ -42,11 +41,12 @@ interface OpenedSession extends Run {
 export async function findOrCreateSession(
   deps: SessionDeps,
   workflows: Pick<WorkflowClient, 'start'>,
-  { caller, flow, body, context, requestId, log }: SessionRequest,
+  { request, flow, body }: SessionRequest,
 ): Promise<OpenedSession> {
   const { callbackUrl = null } = body;
   if (callbackUrl !== null) checkCallbackUrl(callbackUrl, deps.isCallbackAddressAllowed);
-  const config = runConfigOf(body, context);
+  const config = runConfigOf(body, parseContextHeaders(request.headers));
+  const { log } = request;
   const sessionId = body.sessionId ?? deps.newId();
   const newRunId = deps.newId();
   const opening = await deps.sessions.open({
@@ -55,10 +55,8 @@ export async function findOrCreateSession(
     hasClientId: body.sessionId !== undefined,
     flowId: flow.flowId,
     projectId: flow.projectId,
-    keyId: caller.key.keyId,
-    keyName: caller.key.name,
-    keyCreatedBy: caller.key.createdBy,
-    requestId,
+    ...creatorOf(request),
+    author: authorOf(request),
     name: body.name ?? null,
     labels: body.labels ?? {},
     partialMessages: body.partialMessages ?? false,
@@ -83,7 +81,10 @@ export async function findOrCreateSession(
 
 type Opening = Awaited<ReturnType<ApiDeps['sessions']['open']>>;
 
-function openedOrThrow(opening: Opening, { flow, log }: Pick<SessionRequest, 'flow' | 'log'>): Run {
+function openedOrThrow(
+  opening: Opening,
+  { flow, log }: Pick<SessionRequest, 'flow'> & { log: FastifyBaseLogger },
+): Run {
   if (opening === 'reconciling') throw restoreNotReconciled();
   if (!('reason' in opening)) return opening;
   const { flowId, projectId } = flow;

@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
 import { sessionChannel } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
@@ -11,6 +11,7 @@ import {
   storeContents,
 } from '../files/classify-files.ts';
 import type { DecodedFile } from '../files/input-files.ts';
+import { authorOf } from '../operators/audit/record-change.ts';
 import { admissionError } from '../runs/admission-error.ts';
 import { createEvictAtLimit } from '../runs/evict-at-limit.ts';
 import type { WorkflowClient } from '../runs/workflow-client.ts';
@@ -25,9 +26,9 @@ interface OutgoingMessage {
 interface SendRequest {
   run: Run;
   message: OutgoingMessage;
+  request: FastifyRequest;
   reply: FastifyReply;
   closing: AbortSignal;
-  log: FastifyBaseLogger;
 }
 
 type SendDeps = Pick<
@@ -51,21 +52,21 @@ type SendDeps = Pick<
 export async function sendMessage(
   deps: SendDeps,
   workflows: Pick<WorkflowClient, 'message' | 'sleep'>,
-  { run, message, reply, closing, log }: SendRequest,
+  { run, message, request, reply, closing }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
   const { files, mayChangeFlow, ...content } = message;
-  const isPostgresDiskShort = deps.postgresDisk.isShort();
+  const stated = { isPostgresDiskShort: deps.postgresDisk.isShort(), author: authorOf(request) };
   const store = () =>
     storeMessage(
       deps,
-      { runId, messageId: deps.newId(), isPostgresDiskShort, ...content },
+      { runId, messageId: deps.newId(), ...stated, ...content },
       { flowId, projectId, files, mayChangeFlow },
     );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });
   let stored = await store();
   while (await evictAtLimit(stored)) stored = await store();
-  logDecision(deps.metrics, log, { run, stored });
+  logDecision(deps.metrics, request.log, { run, stored });
   const { outcome, messageId, position } = acceptedOrThrow(stored);
   if (outcome === 'stored') {
     failpoint('chat.stored');

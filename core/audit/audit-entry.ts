@@ -34,7 +34,12 @@ export const auditActions = [
   'run_deleted',
   'labels_changed',
   'interrupt_requested',
+  'question_answered',
+  'session_opened',
+  'session_config_changed',
   'session_ended',
+  'message_sent',
+  'message_withdrawn',
   'webhook_redelivered',
 ] as const;
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Answers, questionsOf } from '../../../core/agent/interaction.ts';
+import type { AuditActor } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
@@ -7,6 +8,7 @@ import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
 import { noQuery } from '../run-schema.ts';
@@ -33,7 +35,8 @@ export function answerInteraction(app: App, deps: ApiDeps): void {
     const { runId } = run;
     const interaction = await findInteraction(deps, runId, request.params.interactionId);
     const isAnswered = interaction.answers !== null;
-    if (!isAnswered) await storeAnswers(deps, { run, interaction }, answers);
+    const author = authorOf(request);
+    if (!isAnswered) await storeAnswers(deps, { run, interaction, author }, answers);
     else if (!isDeepStrictEqual(interaction.answers, answers)) throw answerConflict();
     const delivery = await notifyHost(deps, run, interaction);
     const { interactionId } = interaction;
@@ -54,16 +57,22 @@ async function findInteraction(
   return found;
 }
 
+interface Answered {
+  run: Run;
+  interaction: StoredInteraction;
+  author: AuditActor | undefined;
+}
+
 /** If two answers are concurrent, the later one is compared with the first. */
 async function storeAnswers(
   { interactions }: Pick<ApiDeps, 'interactions'>,
-  { run, interaction }: { run: Run; interaction: StoredInteraction },
+  { run, interaction, author }: Answered,
   answers: Answers,
 ): Promise<void> {
   if (run.endedAt !== null) throw invalid('The run has ended.');
   checkAnswers(interaction, answers);
   const { interactionId } = interaction;
-  if (await interactions.answer(run.runId, interactionId, answers)) return;
+  if (await interactions.answer({ runId: run.runId, interactionId, answers, author })) return;
   const { answers: first } = await findInteraction({ interactions }, run.runId, interactionId);
   if (first === null) throw invalid('The agent is no longer waiting for this answer.');
   if (!isDeepStrictEqual(first, answers)) throw answerConflict();

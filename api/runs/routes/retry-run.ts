@@ -1,9 +1,9 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, accessOf, callerOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
-import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
+import { creatorOf, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
 import { checkCallbackUrl } from '../check-callback-url.ts';
 import { loadFlow, loadRun } from '../load-run.ts';
 import { requireSecretsAgain, retryBody } from '../retry-body.ts';
@@ -30,7 +30,6 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
     { config: forKeys('run'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const trigger = parseTrigger(deps, request);
-      const caller = callerOf(request);
       const access = accessOf(request);
       const run = await loadRun(deps, request.params.runId, access);
       if (run.sessionId !== null) throw invalid('A session cannot be retried. Open a new one.');
@@ -44,7 +43,7 @@ export function retryRun(app: App, deps: ApiDeps, startRun: StartRun): void {
         checkCallbackUrl(body.callbackUrl, deps.isCallbackAddressAllowed);
       const flow = await loadFlow(deps, run.flowId, run.projectId);
       const input = toAdmissionRequest(deps, {
-        creator: createdByKey(caller, request.id),
+        creator: creatorOf(request),
         flow,
         body,
         ...trigger,

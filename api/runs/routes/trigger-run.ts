@@ -1,8 +1,8 @@
 import { limits } from '../../../core/limits.ts';
-import { type App, accessOf, callerOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { createdByKey, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
+import { creatorOf, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
 import { flowOf } from '../load-run.ts';
 import { flowParams, startRunResponses } from '../run-schema.ts';
 import type { StartRun } from '../start-run.ts';
@@ -30,11 +30,10 @@ export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
     async (request, reply) => {
       const { body, query } = request;
       const { idempotencyKey, config, files } = parseTrigger(deps, request);
-      const caller = callerOf(request);
       const flow = flowOf(request);
       const read = body.prompt === undefined ? await deps.flows.find(flow.flowId) : null;
       const admission = toAdmissionRequest(deps, {
-        creator: createdByKey(caller, request.id),
+        creator: creatorOf(request),
         flow: { ...flow, prompt: read?.prompt ?? null },
         body,
         config,

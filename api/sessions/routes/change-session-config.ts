@@ -1,8 +1,10 @@
 import { limits } from '../../../core/limits.ts';
+import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { sessionEnded } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
@@ -31,9 +33,8 @@ export function changeSessionConfig(app: App, deps: ApiDeps): void {
       const { params, body } = request;
       const { run } = await loadSession(deps, request, params.sessionId);
       if (run.endCause !== null) throw sessionEnded();
-      const config = await deps.sessions.changeConfig(run.runId, (known) =>
-        patchSessionConfig(known, body),
-      );
+      const change = (known: RunConfig) => patchSessionConfig(known, body);
+      const config = await deps.sessions.changeConfig(run.runId, change, authorOf(request));
       if (config === null) throw sessionEnded();
       request.log.info({ runId: run.runId }, 'session_config_changed');
       return {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type App, accessOf, callerOf } from '../../app-types.ts';
+import { type App, accessOf } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import { checkRun } from '../../auth/check-scopes.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -10,7 +10,6 @@ import { checkMayAdd } from '../../files/classify-files.ts';
 import { decodeFiles } from '../../files/input-files.ts';
 import { waitForClient } from '../../http/client-signal.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
-import { parseContextHeaders } from '../../runs/context-headers.ts';
 import { resolveIdempotencyKey } from '../../runs/idempotency-key.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
@@ -62,7 +61,6 @@ export function chat(
         at: 'body.clientMessageId',
       });
       const files = decodeFiles(request.body.files ?? []);
-      const { log } = request;
       const { mayChangeFlow } = accessOf(request);
       // A message that is refused opens no session.
       const { flowId } = flowOf(request);
@@ -70,7 +68,10 @@ export function chat(
       const target = { request, sessionId, clientMessageId };
       const run = await resolveSession(deps, workflows, target);
       const message = { text, clientMessageId, files, mayChangeFlow };
-      const sent = await sendMessage(deps, workflows, { run, message, reply, closing, log });
+      const sent = await sendMessage(deps, workflows, {
+        ...{ run, message },
+        ...{ request, reply, closing },
+      });
 
       const { runId } = run;
       const queued = { sessionId: run.sessionId, runId, messageId: sent.messageId };
@@ -78,7 +79,7 @@ export function chat(
       if (!stream) {
         const turn = await waitForTurn(deps, queued, { ...calls, reply });
         if (turn !== null) return { data: { ...queued, ...turn } };
-        position = await currentPosition(deps, { ...queued, position }, log);
+        position = await currentPosition(deps, { ...queued, position }, request.log);
       }
       reply.code(202);
       return {
@@ -108,10 +109,7 @@ async function resolveSession(
   const flow = flowOf(request);
   // A retried first message must find the session that it has opened.
   const body = key === null ? {} : { sessionId: derivedSessionId('first', { ...flow, key }) };
-  const context = parseContextHeaders(request.headers);
-  const { id: requestId, log } = request;
-  const opening = { caller: callerOf(request), flow, body, context, requestId, log };
-  return findOrCreateSession(deps, workflows, opening);
+  return findOrCreateSession(deps, workflows, { request, flow, body });
 }
 
 interface TurnWait {

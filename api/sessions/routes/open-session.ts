@@ -1,11 +1,12 @@
+import type { FastifyRequest } from 'fastify';
+import type { FlowOutline } from '../../../core/flows/flow.ts';
 import { limits } from '../../../core/limits.ts';
 import { type App, accessOf, callerOf } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { apiPathOf, apiUrlOf, publicPath } from '../../http/public-path.ts';
-import { parseContextHeaders } from '../../runs/context-headers.ts';
-import { checkFlowScope } from '../../runs/load-run.ts';
+import { checkFlowScope, flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { streamUrl } from '../../runs/run-view.ts';
 import { triggerHeaders } from '../../runs/trigger-schema.ts';
@@ -30,24 +31,18 @@ const schema = {
   },
 };
 
-/** For a flow of another project this route answers 404. */
 export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
   const url = '/api/v1/flows/:flowId/sessions';
   app.post(
     url,
     { config: forKeys('chat'), schema, bodyLimit: limits.http.mediumBodyMaxBytes },
     async (request, reply) => {
-      const caller = callerOf(request);
-      const { flow } = caller;
-      if (flow?.projectId !== caller.key.projectId) throw notFound('Flow');
-      checkFlowScope(accessOf(request).flowIds, flow.flowId);
-      const { headers, id: requestId, log } = request;
-      const key = headers['idempotency-key'];
+      const flow = flowToOpen(request);
+      const key = request.headers['idempotency-key'];
       const keyed =
         key === undefined ? {} : { sessionId: derivedSessionId('keyed', { ...flow, key }) };
       const body = { ...keyed, ...request.body };
-      const opening = { caller, flow, body, context: parseContextHeaders(headers), requestId, log };
-      const session = await findOrCreateSession(deps, workflows, opening);
+      const session = await findOrCreateSession(deps, workflows, { request, flow, body });
       const { runId, isResumed } = session;
       if (isResumed) reply.header('session-resumed', 'true');
       reply
@@ -62,4 +57,13 @@ export function openSession(app: App, deps: ApiDeps, workflows: WorkflowClient):
       };
     },
   );
+}
+
+/** For a flow of another project this route answers 404. */
+function flowToOpen(request: FastifyRequest): FlowOutline {
+  if (request.operator !== null) return flowOf(request);
+  const { flow, key } = callerOf(request);
+  if (flow?.projectId !== key.projectId) throw notFound('Flow');
+  checkFlowScope(accessOf(request).flowIds, flow.flowId);
+  return flow;
 }

@@ -2,6 +2,7 @@ import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { messageNotQueued, notFound } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadSession } from '../load-session.ts';
@@ -26,7 +27,7 @@ export function withdrawMessage(app: App, deps: ApiDeps): void {
   app.delete(path, { config: forKeys('chat'), schema }, async (request) => {
     const { sessionId, messageId } = request.params;
     const { runId } = (await loadSession(deps, request, sessionId)).run;
-    const outcome = await deps.messages.withdraw(runId, messageId);
+    const outcome = await deps.messages.withdraw(runId, messageId, authorOf(request));
     if (outcome === 'unknown') throw notFound('Message');
     if (outcome === 'not_queued') throw messageNotQueued();
     if (outcome === 'withdrawn') {

@@ -4,8 +4,10 @@ import type {
   InteractionEvent,
   InteractionOutcome,
 } from '../../../core/agent/interaction.ts';
+import { type ChangeAuthor, changeBy } from '../accounts/record-entry.ts';
 import { storableJson } from '../client/json-text.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import { recordRunChange } from './record-run-change.ts';
 
 export interface StoredInteraction extends Interaction {
   askedAt: Date;
@@ -13,6 +15,14 @@ export interface StoredInteraction extends Interaction {
   answers: Answers | null;
   /** Null while the agent waits. */
   outcome: InteractionOutcome | null;
+}
+
+interface NewAnswers {
+  runId: string;
+  interactionId: string;
+  answers: Answers;
+  /** The operator who answers; by default the answer has no entry in the audit log. */
+  author?: ChangeAuthor;
 }
 
 export type InteractionStore = ReturnType<typeof createInteractionStore>;
@@ -26,8 +36,7 @@ export function createInteractionStore(pool: Pool) {
     /** The questions that the agent waits for, oldest first. */
     open: (runId: string) => readOpen(pool, runId),
     /** False if it was answered before, or the agent no longer waits. */
-    answer: (runId: string, interactionId: string, answers: Answers) =>
-      answer(pool, { runId, interactionId, answers }),
+    answer: (of: NewAnswers) => changeBy(pool, of.author, (db) => answer(db, of)),
   };
 }
 
@@ -106,7 +115,7 @@ async function readOpen(db: Db, runId: string): Promise<StoredInteraction[]> {
 /** If two answers are concurrent, one wins: the later call finds the row changed. */
 async function answer(
   db: Db,
-  { runId, interactionId, answers }: { runId: string; interactionId: string; answers: Answers },
+  { runId, interactionId, answers, author }: NewAnswers,
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `with answered as (
@@ -118,7 +127,10 @@ async function answer(
      select r.project_id, 'messages', a.bytes from answered a join runs r on r.id = a.run_id`,
     [runId, interactionId, storableJson(JSON.stringify(answers))],
   );
-  return rowCount === 1;
+  if (rowCount !== 1) return false;
+  const fields = { fieldsAfter: ['answers'] };
+  await recordRunChange(db, author, { runId, action: 'question_answered', ...fields });
+  return true;
 }
 
 function toInteraction(row: InteractionRow): StoredInteraction {

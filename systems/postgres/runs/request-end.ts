@@ -1,11 +1,11 @@
 // Callers of the API end runs by recording the cause. A change by an operator and its entry in the
 // audit log are one transaction.
 
-import type { AuditAction } from '../../../core/audit/audit-entry.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type ChangeAuthor, changeBy, recordFor } from '../accounts/record-entry.ts';
-import type { Db, Pool } from '../client/pool.ts';
+import { type ChangeAuthor, changeBy } from '../accounts/record-entry.ts';
+import type { Pool } from '../client/pool.ts';
 import { findRun } from './find-run.ts';
+import { recordRunChange } from './record-run-change.ts';
 
 export interface EndRequest {
   runId: string;
@@ -16,38 +16,17 @@ export interface EndRequest {
 /** If two calls are concurrent, one of them records the cause. */
 export function requestEnd(pool: Pool, { runId, cause, author }: EndRequest): Promise<void> {
   return changeBy(pool, author, async (db) => {
-    const { rows } = await db.query<EndedRun>(
+    const { rows } = await db.query<{ isSession: boolean }>(
       `update runs set end_cause = $2, end_cause_at = db_clock()
        where id = $1 and end_cause is null
-       returning project_id as "projectId", session_id is not null as "isSession"`,
+       returning session_id is not null as "isSession"`,
       [runId, cause],
     );
-    if (rows[0]) await recordEnd(db, author, { ...rows[0], runId, cause });
+    if (!rows[0]) return;
+    const runAction = cause === 'stopped_by_api' ? 'run_stopped' : 'run_interrupted';
+    const action = rows[0].isSession ? 'session_ended' : runAction;
+    await recordRunChange(db, author, { runId, action });
   });
-}
-
-interface EndedRun {
-  projectId: string;
-  isSession: boolean;
-}
-
-function recordEnd(
-  db: Db,
-  author: ChangeAuthor,
-  { projectId, isSession, runId, cause }: EndedRun & Pick<EndRequest, 'runId' | 'cause'>,
-): Promise<void> {
-  const runAction = cause === 'stopped_by_api' ? 'run_stopped' : 'run_interrupted';
-  const action = isSession ? 'session_ended' : runAction;
-  return recordForRun(db, author, { action, run: { projectId, runId } });
-}
-
-function recordForRun(
-  db: Db,
-  author: ChangeAuthor,
-  { action, run }: { action: AuditAction; run: Pick<Run, 'projectId' | 'runId'> },
-): Promise<void> {
-  const object = { projectId: run.projectId, objectId: run.runId };
-  return recordFor(db, author, { action, ...object, fieldsBefore: [], fieldsAfter: [] });
 }
 
 /** Does not end the run, but records the cause if it is active. */
@@ -61,8 +40,8 @@ export function markDeleted(pool: Pool, runId: string, author: ChangeAuthor): Pr
        where id = $1 and deleted_at is null`,
       [runId],
     );
-    const run = rowCount === 1 ? await findRun(db, runId) : null;
-    if (run !== null) await recordForRun(db, author, { action: 'run_deleted', run });
-    return run;
+    if (rowCount !== 1) return null;
+    await recordRunChange(db, author, { runId, action: 'run_deleted' });
+    return findRun(db, runId);
   });
 }

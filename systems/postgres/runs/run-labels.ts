@@ -1,12 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
-import { changedFields } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import { changedLabels, type LabelChange } from '../../../core/runs/labels.ts';
 import type { Labels, Run } from '../../../core/runs/run.ts';
-import { type ChangeAuthor, recordFor } from '../accounts/record-entry.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { findRun } from './find-run.ts';
+import { recordRunFields } from './record-run-change.ts';
 
 type LabelsChanged =
   | { outcome: 'changed'; run: Run }
@@ -37,21 +36,10 @@ export function changeLabels(
     await db.query(text, [runId, JSON.stringify(labels)]);
     const run = await findRun(db, runId);
     if (run === null) return { outcome: 'gone' };
-    await recordLabels(db, author, { run, before });
+    const fields = { before: { labels: before }, after: { labels } };
+    await recordRunFields(db, author, { runId, action: 'labels_changed', ...fields });
     return { outcome: 'changed', run };
   });
-}
-
-/** A change that leaves the labels as they are has no entry. */
-async function recordLabels(
-  db: Db,
-  author: ChangeAuthor,
-  { run: { projectId, runId, labels }, before }: { run: Run; before: Labels },
-): Promise<void> {
-  if (isDeepStrictEqual(before, labels)) return;
-  const fields = changedFields({ labels: before }, { labels });
-  const object = { projectId, objectId: runId };
-  await recordFor(db, author, { action: 'labels_changed', ...object, ...fields });
 }
 
 async function lockLabels(db: Db, runId: string): Promise<Labels | null> {

@@ -1,12 +1,13 @@
 import { limits } from '../../../core/limits.ts';
 import type { RunOutline, Usage } from '../../../core/runs/run.ts';
+import { type ChangeAuthor, changeBy } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { outlineColumns, type RunOutlineRow, toOutline } from '../runs/run-row.ts';
 import {
   dryRunWithFiles,
   type MessageFiles,
   type NewMessage,
-  storeMessage,
+  storeRecorded,
   storeWithFiles,
 } from './store-message.ts';
 import { listUnfinished, type UnfinishedQuery, withdrawMessage } from './unfinished-messages.ts';
@@ -28,8 +29,7 @@ export type MessageStore = ReturnType<typeof createMessageStore>;
 /** The messages of users to sessions. */
 export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host.staleMs) {
   return {
-    store: (message: NewMessage) =>
-      storeMessage(pool, message, { hostStaleMs, locksProject: false }),
+    store: (message: NewMessage) => storeRecorded(pool, message, hostStaleMs),
     /**
      * The result of `storeWithFiles` without any change, so that only accepted files are uploaded.
      */
@@ -49,7 +49,8 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
     /** The queue of a session, with the message in progress. */
     listUnfinished: (runId: string, query: UnfinishedQuery) => listUnfinished(pool, runId, query),
     /** Withdraws a message that no agent can have received. */
-    withdraw: (runId: string, messageId: string) => withdrawMessage(pool, runId, messageId),
+    withdraw: (runId: string, messageId: string, author?: ChangeAuthor) =>
+      changeBy(pool, author, (db) => withdrawMessage(db, { runId, messageId, author })),
     /**
      * A page of sessions with messages that their workflow was not notified of, each with its
      * oldest. Those after the run `after` come first, then the others.

@@ -1,11 +1,13 @@
 import { limits } from '../../../core/limits.ts';
-import type { Labels, Run } from '../../../core/runs/run.ts';
+import type { Labels, Run, TriggerType } from '../../../core/runs/run.ts';
 import type { RunConfig } from '../../../core/runs/run-config.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import { sealContext } from '../admission/run-config-store.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
 import { findRun } from '../runs/find-run.ts';
+import { recordRunChange } from '../runs/record-run-change.ts';
 import { sealSessionConfig } from './session-config-store.ts';
 
 export interface OpenSessionRequest {
@@ -15,6 +17,8 @@ export interface OpenSessionRequest {
   hasClientId: boolean;
   flowId: string;
   projectId: string;
+  triggerType: TriggerType;
+  /** Null if no API key opened the session. */
   keyId: string | null;
   keyName: string;
   keyCreatedBy: string;
@@ -31,6 +35,8 @@ export interface OpenSessionRequest {
   config: RunConfig;
   /** Postgres' disk is almost full, so a new session is rejected; by default it is not. */
   isPostgresDiskShort?: boolean;
+  /** The operator who opens the session; by default it has no entry in the audit log. */
+  author?: ChangeAuthor;
 }
 
 /** Both numbers are null unless a limit was reached. */
@@ -55,8 +61,10 @@ export async function openSession(
   if (known !== null) return known;
   const made = await inTransaction(pool, async (db) => {
     const isAdmitted = await insertRun(db, sealer, opening);
-    const isOurs = isAdmitted && (await insertSession(db, sealer, opening));
-    return isOurs ? findRun(db, opening.runId) : Promise.reject(new NotOpened());
+    if (!isAdmitted || !(await insertSession(db, sealer, opening))) throw new NotOpened();
+    const { runId, author } = opening;
+    await recordRunChange(db, author, { runId, action: 'session_opened' });
+    return findRun(db, runId);
   }).catch((error: unknown) => {
     if (error instanceof NotOpened) return null;
     throw error;
@@ -127,7 +135,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
        workflow_id, context_sealed, request_id, callback_url, webhook_state, max_budget_usd,
        files_version
      )
-     select $1, f.id, $3, $4, 'api', $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
+     select $1, f.id, $3, $4, $18, $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
        $16, $17::text, case when $17 is null then 'none' else 'waiting' end, f.max_budget_usd,
        f.files_version
      from flows f where f.id = $2 and f.archived_at is null for share`,
@@ -149,6 +157,7 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
       sealContext(sealer, opening.runId, opening.config.context),
       opening.requestId,
       opening.callbackUrl,
+      opening.triggerType,
     ],
   );
   if (rowCount === 0) return false;

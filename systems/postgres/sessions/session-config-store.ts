@@ -1,8 +1,10 @@
 import type { RunConfig } from '../../../core/runs/run-config.ts';
 import type { SessionConfig } from '../../../core/sessions/session.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inTransaction } from '../client/transaction.ts';
+import { recordRunFields } from '../runs/record-run-change.ts';
 
 export function sealSessionConfig(sealer: Sealer, runId: string, config: RunConfig): Buffer {
   return sealer.seal(JSON.stringify(config), contextOf(runId));
@@ -55,11 +57,17 @@ export async function acknowledgeSessionConfig(
   return rowCount === 1;
 }
 
+interface ConfigChange {
+  runId: string;
+  change: (config: RunConfig) => RunConfig;
+  author: ChangeAuthor;
+}
+
 /** Concurrent changes are applied one after the other. Locks the run before the session. */
 export function changeSessionConfig(
   pool: Pool,
   sealer: Sealer,
-  { runId, change }: { runId: string; change: (config: RunConfig) => RunConfig },
+  { runId, change, author }: ConfigChange,
 ): Promise<RunConfig | null> {
   return inTransaction(pool, async (db) => {
     await db.query('select from runs where id = $1 for no key update', [runId]);
@@ -77,6 +85,8 @@ export function changeSessionConfig(
       [runId, sealSessionConfig(sealer, runId, config)],
     );
     await nameServers(db, runId, config);
+    const fields = { before: { ...known.config }, after: { ...config } };
+    await recordRunFields(db, author, { runId, action: 'session_config_changed', ...fields });
     return config;
   });
 }

@@ -1,4 +1,5 @@
 import type { Session, SessionConfig } from '../../../core/sessions/session.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import type { Sealer } from '../admission/seal.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { runColumns } from '../runs/run-row.ts';
@@ -30,7 +31,8 @@ export function createSessionStore(pool: Pool, sealer: Sealer) {
     changeConfig: (
       runId: string,
       change: (config: SessionConfig['config']) => SessionConfig['config'],
-    ) => changeSessionConfig(pool, sealer, { runId, change }),
+      author?: ChangeAuthor,
+    ) => changeSessionConfig(pool, sealer, { runId, change, author }),
   };
 }
 

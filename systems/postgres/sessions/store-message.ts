@@ -1,5 +1,6 @@
 import { limits } from '../../../core/limits.ts';
 import type { BudgetOwner } from '../../../core/metering/monthly-budget.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction, inDryRun } from '../client/transaction.ts';
 import {
@@ -10,6 +11,7 @@ import {
   planFlowUpdate,
   updateFlowFiles,
 } from '../files/input-files.ts';
+import { recordRunChange } from '../runs/record-run-change.ts';
 import { storeMessageFiles } from './turn-files.ts';
 
 export interface NewMessage {
@@ -19,6 +21,8 @@ export interface NewMessage {
   text: string;
   /** Postgres' disk is almost full, so a new message is rejected; by default it is not. */
   isPostgresDiskShort?: boolean;
+  /** The operator who sends the message; by default it has no entry in the audit log. */
+  author?: ChangeAuthor;
 }
 
 export type MessageRejection =
@@ -62,7 +66,7 @@ interface StoreOptions {
   isFinal?: boolean;
 }
 
-export async function storeMessage(
+async function storeMessage(
   db: Db,
   message: NewMessage,
   options: StoreOptions,
@@ -104,6 +108,29 @@ export async function storeMessage(
   }
 }
 
+/** An operator's message is stored with its entry in the audit log. */
+export function storeRecorded(
+  pool: Pool,
+  message: NewMessage,
+  hostStaleMs: number,
+): Promise<StoredMessage> {
+  if (message.author === undefined)
+    return storeMessage(pool, message, { hostStaleMs, locksProject: false });
+  return inBriefTransaction(pool, async (db) => {
+    const stored = await storeMessage(db, message, { hostStaleMs, locksProject: true });
+    if (stored.outcome === 'stored') await recordMessage(db, message, ['message']);
+    return stored;
+  });
+}
+
+function recordMessage(
+  db: Db,
+  { runId, author }: NewMessage,
+  fieldsAfter: string[],
+): Promise<void> {
+  return recordRunChange(db, author, { runId, action: 'message_sent', fieldsAfter });
+}
+
 /** Stores the message and its files, or neither. A known message keeps its files. */
 export function storeWithFiles(
   pool: Pool,
@@ -120,6 +147,7 @@ export function storeWithFiles(
     const updated = await updateFlowFiles(db, flowId, input);
     if (updated.outcome !== 'added') throw new FileConflictError(updated);
     await storeMessageFiles(db, answer.messageId, input.files);
+    await recordMessage(db, message, ['files', 'message']);
     return answer;
   });
   return orConflict(stored);

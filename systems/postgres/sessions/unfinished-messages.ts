@@ -1,7 +1,9 @@
 // The queued messages of a session and the one in progress.
 
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db } from '../client/pool.ts';
+import { recordRunChange } from '../runs/record-run-change.ts';
 
 export interface UnfinishedMessage {
   messageId: string;
@@ -66,11 +68,14 @@ type Withdrawal = 'withdrawn' | 'already_withdrawn' | 'not_queued' | 'unknown';
 
 export async function withdrawMessage(
   db: Db,
-  runId: string,
-  messageId: string,
+  { runId, messageId, author }: { runId: string; messageId: string; author: ChangeAuthor },
 ): Promise<Withdrawal> {
   const text = 'select withdraw_message($1, $2) as outcome';
   const { rows } = await db.query<{ outcome: Withdrawal }>(text, [runId, messageId]);
   if (!rows[0]) throw new Error('withdraw_message returned no row');
-  return rows[0].outcome;
+  const { outcome } = rows[0];
+  const fields = { fieldsBefore: ['message'] };
+  if (outcome === 'withdrawn')
+    await recordRunChange(db, author, { runId, action: 'message_withdrawn', ...fields });
+  return outcome;
 }

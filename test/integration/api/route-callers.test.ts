@@ -156,6 +156,7 @@ test.each(matrix)('$name is accepted on exactly the listed routes', async (row) 
     const { status } = await callRoute(caller(api, null), route, { ids, headers });
     const outcome = status === 401 || status === 403 ? 'refused' : 'accepted';
     const name = `${route.method} ${route.url}`;
+    expect(status, name).not.toBe(500);
     expect([name, outcome], String(status)).toEqual([name, expectedFor(row, route)]);
   }
 });

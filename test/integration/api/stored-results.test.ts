@@ -114,8 +114,9 @@ test.each([true, false])('questions count with their answers; deleted: %s', asyn
   const interaction = { interactionId: 'q', toolName: 'AskUserQuestion', input: '{"q":"ü"}' };
   for (let n = 0; n < 2; n += 1) await interactions.record(runId, [{ kind: 'asked', interaction }]);
   expect(await messageBytes(tenant)).toBe(2 + 10);
-  expect(await interactions.answer(runId, 'q', { q: 'a' })).toBe(true);
-  expect(await interactions.answer(runId, 'q', { q: 'other' })).toBe(false);
+  const of = { runId, interactionId: 'q' };
+  expect(await interactions.answer({ ...of, answers: { q: 'a' } })).toBe(true);
+  expect(await interactions.answer({ ...of, answers: { q: 'other' } })).toBe(false);
   expect(await messageBytes(tenant)).toBe(2 + 10 + 9);
   await end(runId);
   if (isDeleted) await deleteAll(tenant, runId);

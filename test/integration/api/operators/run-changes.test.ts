@@ -1,35 +1,12 @@
 // Operators change runs by the handlers of keys, below the path of the project. Each change has one
 // entry in the audit log.
 
-import { beforeAll, describe, expect, test } from 'vitest';
-import type { AuditEntry } from '../../../../core/audit/audit-entry.ts';
-import { type CallOptions, caller } from '../call.ts';
+import { describe, expect, test } from 'vitest';
+import { caller } from '../call.ts';
 import { sessionWorker } from '../session-worker.ts';
-import { useTenant } from '../use-api.ts';
-import { cookieOf, type OperatorClient, operatorWith, sameOrigin } from './operator-client.ts';
+import { useOperator } from './use-operator.ts';
 
-const { fixture, api, tenant } = useTenant();
-let cookie: string;
-let tokenId: string;
-let operator: OperatorClient;
-let byToken: OperatorClient;
-
-beforeAll(async () => {
-  const { code } = await fixture.stores.operators.invite('olga');
-  const signIn = { body: { code }, headers: sameOrigin };
-  cookie = cookieOf(await caller(api, null)('/api/sign-in', signIn));
-  operator = operatorWith(api, cookie);
-  const expiresAt = new Date(Date.now() + 3_600_000);
-  const projectIds = [tenant.projectId];
-  const fields = { operator: 'olga', name: 'ci', expiresAt, projectIds };
-  const created = await fixture.stores.operatorTokens.create(fields);
-  tokenId = created?.record.tokenId ?? '';
-  byToken = caller(api, created?.token ?? '');
-});
-
-const byKey = (path: string, options?: CallOptions) =>
-  caller(api, tenant.key)(`/api/v1${path}`, options);
-const at = (path: string) => `/api/projects/${tenant.projectId}${path}`;
+const { fixture, api, tenant, olga, at, byKey, entriesOf, actionsOf, withoutLog } = useOperator();
 
 async function newRun(labels = {}): Promise<string> {
   const answer = await byKey(`/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go', labels } });
@@ -39,14 +16,6 @@ async function newRun(labels = {}): Promise<string> {
 async function newSession(): Promise<{ runId: string; sessionId: string }> {
   return (await byKey(`/flows/${tenant.flowId}/sessions`, { body: {} })).json.data;
 }
-
-/** Oldest first. */
-async function entriesOf(objectId: string): Promise<AuditEntry[]> {
-  const { json } = await operator(`/api/audit?limit=200&projectId=${tenant.projectId}`);
-  return json.data.filter((entry: AuditEntry) => entry.objectId === objectId).reverse();
-}
-
-const actionsOf = async (runId: string) => (await entriesOf(runId)).map(({ action }) => action);
 
 const labels = { labels: { stage: 'canary' } };
 const changes: [name: string, action: string, method: string, path: string, body: object][] = [
@@ -58,7 +27,8 @@ const changes: [name: string, action: string, method: string, path: string, body
 
 describe('a change of a run has one entry, with the operator and no value', () => {
   test.each(changes)('%s', async (_name, action, method, path, body) => {
-    for (const [call, usedToken] of [[operator, null] as const, [byToken, tokenId] as const]) {
+    for (const usedToken of [null, olga.tokenId]) {
+      const call = usedToken === null ? olga.byCookie : olga.byToken;
       const runId = await newRun();
       const like = await newRun();
       const same = await byKey(`/runs/${like}${path}`, { method, body });
@@ -83,12 +53,12 @@ describe('a change of a run has one entry, with the operator and no value', () =
     '%s, if ten calls make it at once',
     async (_name, action, method, path, body) => {
       const runId = await newRun();
-      const change = () => byToken(at(`/runs/${runId}${path}`), { method, body });
+      const change = () => olga.byToken(at(`/runs/${runId}${path}`), { method, body });
       const answers = await Promise.all(Array.from({ length: 10 }, change));
       expect(answers.filter(({ status }) => status === 200).length).toBe(
         action === 'run_deleted' ? 1 : 10,
       );
-      expect(await actionsOf(runId)).toEqual([action]);
+      expect((await entriesOf(runId)).map((entry) => entry.action)).toEqual([action]);
     },
   );
 
@@ -101,9 +71,9 @@ describe('a change of a run has one entry, with the operator and no value', () =
 
 test('a stop, or the end of a session, has the entry `session_ended`', async () => {
   const [stopped, ended] = [await newSession(), await newSession()];
-  await operator(at(`/runs/${stopped.runId}/stop`), { method: 'POST' });
+  await olga.byCookie(at(`/runs/${stopped.runId}/stop`), { method: 'POST' });
   const path = at(`/flows/${tenant.flowId}/sessions/${ended.sessionId}`);
-  for (const call of [byToken, operator]) {
+  for (const call of [olga.byToken, olga.byCookie]) {
     const answer = await call(path, { method: 'DELETE' });
     expect(answer.json.data, answer.text).toEqual({ ...pick(ended), ended: true });
   }
@@ -115,7 +85,7 @@ const pick = ({ sessionId, runId }: { sessionId: string; runId: string }) => ({ 
 
 test('a request to interrupt a turn has an entry, and none between two turns', async () => {
   const { runId, sessionId } = await newSession();
-  const interrupt = () => byToken(at(`/runs/${runId}/interrupt`), { method: 'POST' });
+  const interrupt = () => olga.byToken(at(`/runs/${runId}/interrupt`), { method: 'POST' });
   expect((await interrupt()).status).toBe(200);
   const body = { message: 'Hello', sessionId };
   const { messageId } = (await byKey(`/flows/${tenant.flowId}/chat`, { body })).json.data;
@@ -134,7 +104,7 @@ test('a refused change, or one that leaves the labels as they are, has no entry'
     [tooMany, 400],
   ] as const) {
     const body = { labels: change };
-    const answer = await operator(at(`/runs/${runId}/labels`), { method: 'PATCH', body });
+    const answer = await olga.byCookie(at(`/runs/${runId}/labels`), { method: 'PATCH', body });
     expect(answer.status, answer.text).toBe(status);
   }
   expect(await entriesOf(runId)).toEqual([]);
@@ -146,13 +116,13 @@ test.each(changes)(
     const runId = await newRun();
     const call = caller(api, null);
     for (const origin of ['https://elsewhere.example', undefined]) {
-      const headers = { cookie, ...(origin === undefined ? {} : { origin }) };
+      const headers = { cookie: olga.cookie, ...(origin === undefined ? {} : { origin }) };
       const answer = await call(at(`/runs/${runId}${path}`), { method, body, headers });
       expect(answer.status).toBe(403);
     }
     expect(await entriesOf(runId)).toEqual([]);
-    await byToken(at(`/runs/${runId}${path}`), { method, body });
-    expect(await actionsOf(runId)).toEqual([action]);
+    await olga.byToken(at(`/runs/${runId}${path}`), { method, body });
+    expect((await entriesOf(runId)).map((entry) => entry.action)).toEqual([action]);
   },
 );
 
@@ -161,8 +131,8 @@ test('a run of another project is missing, and a token for projects is refused t
   const runId = await newRun();
   for (const [_name, _action, method, path, body] of changes) {
     const url = `/api/projects/${other.projectId}/runs/${runId}${path}`;
-    expect((await operator(url, { method, body })).status).toBe(404);
-    expect((await byToken(url, { method, body })).status).toBe(403);
+    expect((await olga.byCookie(url, { method, body })).status).toBe(404);
+    expect((await olga.byToken(url, { method, body })).status).toBe(403);
   }
   const run = await fixture.stores.runs.find(runId);
   expect(run).toMatchObject({ endCause: null, deletedAt: null, labels: {} });
@@ -170,13 +140,12 @@ test('a run of another project is missing, and a token for projects is refused t
 
 test('a change that cannot be recorded is not made', async () => {
   const runId = await newRun();
-  const { pool } = fixture.database;
-  await pool.query('alter table audit_log rename to audit_log_away');
-  const statuses = [];
-  for (const [_name, _action, method, path, body] of changes)
-    statuses.push((await operator(at(`/runs/${runId}${path}`), { method, body })).status);
-  await pool.query('alter table audit_log_away rename to audit_log');
-  expect(statuses).toEqual(changes.map(() => 500));
+  await withoutLog(async () => {
+    for (const [_name, _action, method, path, body] of changes) {
+      const answer = await olga.byCookie(at(`/runs/${runId}${path}`), { method, body });
+      expect(answer.status).toBe(500);
+    }
+  });
   const run = await fixture.stores.runs.find(runId);
   expect(run).toMatchObject({ endCause: null, deletedAt: null, labels: {} });
 });
