@@ -17,6 +17,8 @@ export interface FleetNumbers {
   projectsAtCap: number;
   storedBytes: { files: number; transcripts: number; logs: number; messages: number };
   projectsAtStorageQuota: number;
+  /** Monthly budgets by the percentage that is spent at least. */
+  spentBudgets: { 80: number; 100: number };
   /** 0 unless so many are missing that the reconciler ends none of their runs. */
   missingWorkflows: number;
 }
@@ -120,6 +122,12 @@ const gauges: readonly GaugeSpec[] = [
     name: 'projects_at_storage_quota',
     help: 'Projects whose storage quota is used up.',
     value: ({ projectsAtStorageQuota }) => projectsAtStorageQuota,
+  },
+  {
+    name: 'monthly_budgets_spent',
+    help: 'Monthly budgets of projects, flows and keys of which this percentage is spent.',
+    label: 'percent',
+    value: ({ spentBudgets }) => spentBudgets,
   },
   {
     name: 'missing_workflows',

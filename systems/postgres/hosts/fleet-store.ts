@@ -20,6 +20,7 @@ interface FleetRow {
   missing_workflows: number;
   stored: { files: number; transcripts: number; logs: number; messages: number };
   over_storage: number;
+  spent_budgets: { 80: number; 100: number };
 }
 
 async function countFleet(db: Db, hostStaleMs: number) {
@@ -41,6 +42,7 @@ async function countFleet(db: Db, hostStaleMs: number) {
     missingWorkflows: row.missing_workflows,
     storedBytes: row.stored,
     projectsAtStorageQuota: row.over_storage,
+    spentBudgets: row.spent_budgets,
   };
 }
 
@@ -121,11 +123,24 @@ const countStatement = `
   over_storage as (
     select p.id from stored s join projects p on p.id = s.project_id
     group by p.id, p.storage_quota_bytes having sum(s.bytes) >= p.storage_quota_bytes
+  ),
+  budget_numbers as (
+    select json_build_object(
+             '80', count(*) filter (where percent = 80),
+             '100', count(*) filter (where percent = 100)) as spent_budgets
+    from passed_thresholds t
+    where t.month = (select date_trunc('month', db_clock() at time zone 'UTC')::date)
+      and t.budget_usd >= case t.owner
+        when 'project' then (select monthly_budget_usd from projects where id = t.owner_id)
+        when 'flow' then (select monthly_budget_usd from flows where id = t.owner_id::uuid)
+        else (select monthly_budget_usd from api_keys where id = t.owner_id::uuid)
+      end
   )
   select run_numbers.*, message_numbers.*, webhook_numbers.*, event_numbers.*,
          host_numbers.*,
          (select count(*) from capped) as capped,
          (select stored from stored_numbers) as stored,
          (select count(*) from over_storage) as over_storage,
+         (select spent_budgets from budget_numbers) as spent_budgets,
          coalesce((select missing_workflows from temporal_identity), 0) as missing_workflows
   from run_numbers, message_numbers, webhook_numbers, event_numbers, host_numbers`;

@@ -6,6 +6,7 @@ import { usdOf } from '../../../../core/metering/call-cost.ts';
 import type { BudgetOwner } from '../../../../core/metering/monthly-budget.ts';
 import { createAuditLog } from '../../../../systems/postgres/accounts/audit-log.ts';
 import { createKeyStore } from '../../../../systems/postgres/accounts/key-store.ts';
+import { createFleetStore } from '../../../../systems/postgres/hosts/fleet-store.ts';
 import { createLedgerStore } from '../../../../systems/postgres/runs/ledger-store.ts';
 import { testSealer } from '../../../support/database.ts';
 import { addEndpoint } from '../../../support/endpoints.ts';
@@ -87,18 +88,37 @@ test.each(['project', 'flow', 'key'] as const)(
   },
 );
 
+test('metrics count the budgets that are spent, until they are raised or removed', async () => {
+  const spent = async () => (await createFleetStore(database.pool, 1_000).count()).spentBudgets;
+  const before = await spent();
+  const { runId } = await scenario.run({ keyId });
+  for (const owner of ['project', 'flow', 'key'] as const) await set(owner, costOf(10));
+  await call(runId, 8);
+  expect(await spent()).toEqual({ 80: before[80] + 3, 100: before[100] });
+  await call(runId, 2);
+  expect(await spent()).toEqual({ 80: before[80] + 3, 100: before[100] + 3 });
+  await set('flow', costOf(12)); // 83 percent
+  await set('key', costOf(20));
+  expect(await spent()).toEqual({ 80: before[80] + 2, 100: before[100] + 1 });
+  await set('project', null);
+  expect(await spent()).toEqual({ 80: before[80] + 1, 100: before[100] });
+});
+
 const all = ['flow 100', 'flow 80', 'key 100', 'key 80', 'project 100', 'project 80'];
 
+/** The models differ, so that the calls do not wait for each other's sums of the day. */
 test('calls of many runs at once report each threshold once, with the last of them', async () => {
+  const { pool } = database;
   const runs = await Promise.all(Array.from({ length: 20 }, () => scenario.run({ keyId })));
   for (const owner of ['project', 'flow', 'key'] as const) await set(owner, costOf(40));
-  const record = (_: unknown, at: number) => {
-    const { runId } = runs[at % runs.length] ?? { runId: '' };
-    return call(runId, 1, at % 2 === 0 ? database.pool : second());
+  const record = ({ runId }: { runId: string }, at: number) => {
+    const entry = ledgerEntry({ endedAt: new Date(today), model: `m-${at}` });
+    return createLedgerStore(at % 2 === 0 ? pool : second()).record(runId, [entry]);
   };
-  await Promise.all(Array.from({ length: 31 }, record));
+  await call(runs[0]?.runId ?? '', 11);
+  await Promise.all(runs.map(record));
   expect(await reported()).toEqual([]);
-  await Promise.all([call(runs[0]?.runId ?? '', 1), ...Array.from({ length: 8 }, record)]);
+  await Promise.all(runs.slice(0, 9).map(record));
   expect(await reported()).toEqual(all);
 });
 

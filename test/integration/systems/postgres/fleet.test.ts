@@ -32,6 +32,7 @@ test('an empty service has zero counts', async () => {
     projectsAtCap: 0,
     storedBytes: { files: 0, transcripts: 0, logs: 0, messages: 0 },
     projectsAtStorageQuota: 0,
+    spentBudgets: { 80: 0, 100: 0 },
     missingWorkflows: 0,
   });
 });

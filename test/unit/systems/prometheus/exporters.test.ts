@@ -28,6 +28,7 @@ const numbers: FleetNumbers = {
   projectsAtCap: 16,
   storedBytes: { files: 18, transcripts: 19, logs: 20, messages: 22 },
   projectsAtStorageQuota: 21,
+  spentBudgets: { 80: 25, 100: 26 },
   missingWorkflows: 17,
 };
 
@@ -50,6 +51,7 @@ describe('the fleet metrics', () => {
     expect(reads).toBe(2);
     expect(lines).toContain('flowrun_projects_at_cap 2');
     expect(lines).toContain('flowrun_runs{state="starting"} 2');
+    expect(lines).toContain('flowrun_monthly_budgets_spent{percent="100"} 26');
     expect(lines).toContain('flowrun_run_oldest_wait_seconds 6.5');
   });
 
