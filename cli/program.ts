@@ -12,14 +12,13 @@ import { restoreCommand } from './commands/restore.ts';
 import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
 import type { CliDeps } from './deps.ts';
-import { remoteCommands } from './remote/remote-program.ts';
+import { addRemoteCommands } from './remote/remote-program.ts';
 
 export function createProgram(deps: CliDeps): Command {
   const program = new Command('flowrun')
     .description('Flowrun: runs of flows, and the administration of the service.')
     .addHelpText('after', environmentHelp);
-  for (const command of remoteCommands()) program.addCommand(command);
-  return program
+  return addRemoteCommands(program)
     .commandsGroup('Administration, with the database:')
     .addCommand(projectCommand(deps))
     .addCommand(flowCommand(deps))

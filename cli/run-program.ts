@@ -3,7 +3,6 @@ import { formatError } from './format-error.ts';
 
 /** Runs one command; the result is the exit code. */
 export async function runProgram(program: Command, args: string[]): Promise<number> {
-  ignoreClosedPipes();
   try {
     await throwErrors(program).parseAsync(args, { from: 'user' });
     return 0;
@@ -14,13 +13,11 @@ export async function runProgram(program: Command, args: string[]): Promise<numb
   }
 }
 
-/** A reader such as `head` may close the pipe early; the command still completes. */
-function ignoreClosedPipes(): void {
-  for (const output of [process.stdout, process.stderr]) {
-    output.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
-  }
+// A reader such as `head` may close the pipe early; the command still completes.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
 
 /** Makes commander throw usage errors instead of exiting, in subcommands too. */

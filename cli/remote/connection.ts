@@ -17,10 +17,11 @@ export async function connect(): Promise<Connection> {
   return { flowrun: await openClient(context), url: context.url };
 }
 
-export async function openClient(context: Context): Promise<Flowrun> {
+export async function openClient(context: Context, signal?: AbortSignal): Promise<Flowrun> {
   const client = await import('../../client/index.ts');
   return new client.Flowrun({
     ...context,
+    ...(signal === undefined ? {} : { signal }),
     onRetry: ({ error, delayMs }) => note(`${error.message} Trying again in ${delayMs / 1_000} s.`),
   });
 }
@@ -29,7 +30,7 @@ export async function openClient(context: Context): Promise<Flowrun> {
  * The variables win over the contexts. The key of a context is never sent to another address than
  * the one it was given for.
  */
-function currentContext(): Context {
+export function currentContext(): Context {
   const given = readSignedInConfig();
   const { current, contexts } = readContexts();
   const selected = current === null ? undefined : contexts[current];

@@ -19,3 +19,10 @@ export async function findFlowId(flowrun: Flowrun, reference: string): Promise<s
   const problem = match === undefined ? 'No flow is called' : 'Several flows match';
   throw new CliError(`${problem} ${reference}. Flows: ${names.join(', ') || 'none'}.`);
 }
+
+/** The names of the flows by ID. */
+export async function flowNames(flowrun: Flowrun): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for await (const { flowId, name } of flowrun.flows()) names.set(flowId, name);
+  return names;
+}

@@ -37,5 +37,7 @@ export async function findRun({ flowrun, url }: Connection, reference: string): 
   throw new CliError(`${reference} matches ${matches.length} runs: ${ids.join(', ')} …`);
 }
 
+export const runHelp = 'ID or unique prefix, name, or @ for the last one';
+
 /** Enough of the ID for people; `findRun` accepts it. */
 export const shortId = (runId: string): string => runId.slice(0, safePrefixChars);

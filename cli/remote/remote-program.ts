@@ -1,22 +1,33 @@
 import { Command } from 'commander';
+import { answerCommand } from './commands/answer.ts';
+import { chatCommand } from './commands/chat.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
+import { diffCommand } from './commands/diff.ts';
 import { filesCommand } from './commands/files.ts';
 import { contextCommand, loginCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
-import { stopCommand } from './commands/stop.ts';
+import { interruptCommand, stopCommand } from './commands/stop.ts';
+import { usageCommand } from './commands/usage.ts';
 
-/** The commands that call the API with a key. */
-export function remoteCommands(): Command[] {
-  return [
-    loginCommand(),
-    contextCommand(),
-    runCommand(),
-    runsCommand(),
-    logsCommand(),
-    stopCommand(),
-    filesCommand(),
-  ];
+/** Adds the commands that call the API with a key. */
+export function addRemoteCommands(program: Command): Command {
+  return program
+    .addCommand(loginCommand())
+    .addCommand(contextCommand())
+    .addCommand(runCommand())
+    .addCommand(chatCommand())
+    .addCommand(runsCommand())
+    .addCommand(logsCommand())
+    .addCommand(answerCommand())
+    .addCommand(stopCommand())
+    .addCommand(interruptCommand())
+    .addCommand(filesCommand())
+    .addCommand(diffCommand())
+    .addCommand(usageCommand())
+    .addCommand(completionCommand())
+    .addCommand(completeCommand(), { hidden: true });
 }
 
 /** The command line that the service serves: without the commands that need the database. */
@@ -25,8 +36,7 @@ export function createRemoteProgram(version: string): Command {
     .description('Runs of flows on a Flowrun service.')
     .version(version)
     .addHelpText('after', remoteHelp);
-  for (const command of remoteCommands()) program.addCommand(command);
-  return program;
+  return addRemoteCommands(program);
 }
 
 const remoteHelp = `

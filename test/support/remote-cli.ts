@@ -18,6 +18,9 @@ interface CliProcess {
   ended: Promise<CliEnd>;
   /** Resolves when standard error contains the text. */
   untilErr(text: string): Promise<void>;
+  untilOut(text: string): Promise<void>;
+  /** Standard error so far. */
+  err(): string;
   signal(name: NodeJS.Signals): void;
   write(text: string): void;
   closeInput(): void;
@@ -26,6 +29,8 @@ interface CliProcess {
 export interface RemoteCli {
   (...args: string[]): Promise<CliEnd>;
   start(...args: string[]): CliProcess;
+  /** Runs in a terminal, which shows both outputs. */
+  inTerminal(...args: string[]): CliProcess;
   /** The home folder, which is also the working directory. */
   home: string;
   /** The same home with other variables. */
@@ -38,9 +43,20 @@ export function remoteCli(env: Record<string, string> = {}): RemoteCli {
   return cliIn(mkdtempSync(join(tmpdir(), 'flowrun-home-')), env);
 }
 
+const patience = { interval: 20, timeout: 60_000 };
+
 function cliIn(home: string, env: Record<string, string>): RemoteCli {
   function start(...args: string[]): CliProcess {
-    const child = spawn(process.execPath, [servedCli, ...args], {
+    return startProgram(process.execPath, [servedCli, ...args]);
+  }
+
+  function inTerminal(...args: string[]): CliProcess {
+    const command = [process.execPath, servedCli, ...args].map(quoted).join(' ');
+    return startProgram('script', ['--quiet', '--return', '--command', command, '/dev/null']);
+  }
+
+  function startProgram(program: string, args: string[]): CliProcess {
+    const child = spawn(program, args, {
       cwd: home,
       env: { PATH: process.env['PATH'], HOME: home, ...env },
     });
@@ -52,8 +68,9 @@ function cliIn(home: string, env: Record<string, string>): RemoteCli {
     );
     return {
       ended,
-      untilErr: (text) =>
-        expect.poll(() => end.err, { interval: 20, timeout: 60_000 }).toContain(text),
+      untilErr: (text) => expect.poll(() => end.err, patience).toContain(text),
+      untilOut: (text) => expect.poll(() => end.out, patience).toContain(text),
+      err: () => end.err,
       signal: (name) => child.kill(name),
       write: (text) => void child.stdin.write(text),
       closeInput: () => void child.stdin.end(),
@@ -64,8 +81,12 @@ function cliIn(home: string, env: Record<string, string>): RemoteCli {
   }
   return Object.assign(run, {
     start,
+    inTerminal,
     home,
     with: (more: Record<string, string>) => cliIn(home, { ...env, ...more }),
     remove: () => rmSync(home, { recursive: true, force: true }),
   });
 }
+
+/** For the shell. */
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -2,9 +2,7 @@ import { Command } from 'commander';
 import type { FileEntry } from '../../../client/index.ts';
 import { note, printTable } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findRun } from '../find-run.ts';
-
-const runHelp = 'ID or unique prefix, name, or @ for the last one';
+import { findRun, runHelp } from '../find-run.ts';
 
 export function filesCommand(): Command {
   return new Command('files')

@@ -3,7 +3,7 @@ import type { Run } from '../../../client/index.ts';
 import { isObject, textIn } from '../../../core/json.ts';
 import { write } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findRun } from '../find-run.ts';
+import { findRun, runHelp } from '../find-run.ts';
 import { followToEnd, printEvent, progressOn, requireCleanEnd } from '../follow-run.ts';
 
 interface LogsOptions {
@@ -14,7 +14,7 @@ interface LogsOptions {
 export function logsCommand(): Command {
   return new Command('logs')
     .description('print the log of a run')
-    .argument('<run>', 'ID or unique prefix, name, or @ for the last one')
+    .argument('<run>', runHelp)
     .option('-f, --follow', 'continue to the end of the run, and exit with its code')
     .option('--json', 'print one line of JSON per event')
     .action(async (reference: string, options: LogsOptions) => {

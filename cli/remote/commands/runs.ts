@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander';
-import type { Flowrun, RunRecord } from '../../../client/index.ts';
+import type { RunRecord } from '../../../client/index.ts';
 import { wholeNumber } from '../../parse-options.ts';
 import { printTable, write } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findFlowId } from '../find-flow.ts';
+import { findFlowId, flowNames } from '../find-flow.ts';
 import { shortId } from '../find-run.ts';
 import { type Pairs, pair, since } from '../remote-options.ts';
 
@@ -58,12 +58,6 @@ async function listRuns({ flow, label, status, limit, json, ...options }: RunsOp
       .join(' '),
   }));
   printTable(rows, ['run', 'flow', 'state', 'age', 'costUsd', 'name', 'labels'], {});
-}
-
-async function flowNames(flowrun: Flowrun): Promise<Map<string, string>> {
-  const names = new Map<string, string>();
-  for await (const { flowId, name } of flowrun.flows()) names.set(flowId, name);
-  return names;
 }
 
 /** The cause of the end, or what the run is doing. */

@@ -114,3 +114,27 @@ test('a folder that cannot be written to does not fail a run', async () => {
   const run = await flowrun('run', 'A flow', 'Go', '--detach');
   expect(run).toMatchObject({ code: 0, out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
 });
+
+test('a shell completes commands, options and the names of flows', async () => {
+  const flowrun = userWith({ FLOWRUN_URL: api.url, FLOWRUN_KEY: tenant.key });
+  const complete = async (...words: string[]) =>
+    (await flowrun('complete', '--', ...words)).out.trim().split('\n');
+  expect(await complete('lo')).toEqual(['login', 'logs']);
+  expect(await complete('context', '')).toEqual(['list', 'use', 'rm', 'help']);
+  expect(await complete('run', '--max')).toEqual(['--max-budget-usd', '--max-turns']);
+  expect(await complete('run', 'A')).toEqual(['A flow']);
+  expect(await complete('run', 'A flow', '')).toEqual(['']);
+  // The names are known for some time, without a call.
+  const { out: cached } = await flowrun.with({ FLOWRUN_URL: api.url, FLOWRUN_KEY: 'frs_no' })(
+    ...['complete', '--', 'chat', ''],
+  );
+  expect(cached).toBe('A flow\n');
+
+  const { out: completion } = await flowrun('completion', 'bash');
+  const line = `${completion}
+    flowrun() { "${process.execPath}" "${servedCli}" "$@"; }
+    COMP_WORDS=(flowrun files c); COMP_CWORD=2; _flowrun; echo "\${COMPREPLY[@]}"`;
+  const env = { HOME: flowrun.home, PATH: process.env['PATH'] };
+  const { stdout } = await promisify(execFile)('bash', ['-c', line], { env });
+  expect(stdout).toBe('cat\n');
+});

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../../support/prompts.ts';
+import { asking, colour } from '../../support/questions.ts';
 import { type RemoteCli, remoteCli } from '../../support/remote-cli.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { story, storyPrompt } from '../../support/stream-story.ts';
@@ -58,6 +59,33 @@ describe('run', () => {
     expect(byPrefix.out).toMatch(/^SIZE.*\n\d+ .* notes\/hello.txt\n$/);
     const log = await flowrun('logs', runIdIn(err));
     expect(log.out).toContain(`${story.greeting}\n`);
+    const diff = await flowrun('diff', runIdIn(err));
+    expect(diff.out).toContain(`+++ b/${story.file}`);
+    const changes = await flowrun('diff', runIdIn(err), '--stat');
+    expect(changes.out).toBe(`STATUS  PATH\nadded   ${story.file}\n`);
+    const usage = await flowrun('usage', '--by', 'label:order', '--json');
+    expect(JSON.parse(usage.out)).toContainEqual(
+      expect.objectContaining({ label: '4711', runs: 1, costUsd: expect.any(Number) }),
+    );
+  });
+
+  it('shows the answer once in a terminal', async () => {
+    const run = flowrun.inTerminal('run', 'writer', script([{ say: 'It is written.' }]));
+    const { code, out } = await run.ended;
+    expect(code, out).toBe(0);
+    expect(out.split(/\r?\n/).filter((line) => line === 'It is written.')).toHaveLength(1);
+  });
+
+  it('shows a question, which another command answers', async () => {
+    const run = flowrun.start('run', 'writer', asking([colour]));
+    await run.untilErr('The agent asks: Which colour?');
+    const runId = runIdIn(run.err());
+    const asked = await flowrun('answer', runId, '--json');
+    expect(JSON.parse(asked.out)).toMatchObject([{ questions: [{ question: 'Which colour?' }] }]);
+    expect((await flowrun('answer', runId, 'Red', 'Blue')).code).toBe(2);
+    expect((await flowrun('answer', runId, '2')).code).toBe(0);
+    expect(await run.ended).toMatchObject({ code: 0, out: 'Done.\n' });
+    expect((await flowrun('answer', runId)).err).toBe('The agent has no open question.\n');
   });
 
   it('prints events whose IDs equal those of the log, and ends with it', async () => {
@@ -126,5 +154,50 @@ describe('Ctrl-C', () => {
     await run.untilErr('I wait.');
     run.signal(signal);
     expect(await run.ended).toMatchObject({ code: 11 });
+  });
+});
+
+describe('chat', () => {
+  it('takes each line as a message, and continues a session', async () => {
+    const chat = flowrun.start('chat', 'writer', '--session', 'ticket-1');
+    chat.write(`${script([{ say: 'One.' }])}\n\n`);
+    await chat.untilOut('One.');
+    chat.write(`${script([{ say: 'Two.' }])}\n`);
+    chat.closeInput();
+    expect(await chat.ended).toMatchObject({ code: 0, out: 'One.\nTwo.\n' });
+    const once = await flowrun(
+      'chat',
+      'writer',
+      script([{ say: 'Three.' }]),
+      '--session',
+      'ticket-1',
+    );
+    expect(once).toMatchObject({ code: 0, out: 'Three.\n' });
+    const log = await flowrun('logs', 'ticket-1');
+    expect(log.out).toMatch(/One\.\n.*Two\.\n.*Three\.\n/s);
+  });
+
+  it('asks the questions of the agent, and takes the next line as the answer', async () => {
+    const chat = flowrun.start('chat', 'writer');
+    chat.write(`${asking([colour]).split('\n')[0]}\n`);
+    await chat.untilErr('2) Blue - as the sky');
+    chat.write('2\n');
+    await chat.untilOut('Done.');
+    chat.closeInput();
+    expect(await chat.ended).toMatchObject({ code: 0, out: 'Done.\n' });
+  });
+
+  it('interrupts the turn at Ctrl-C, and continues', async () => {
+    const chat = flowrun.start('chat', 'writer');
+    chat.write(`${hanging}\n`);
+    await chat.untilOut('I wait.');
+    chat.signal('SIGINT');
+    await chat.untilErr('The turn has been interrupted.');
+    chat.write(`${script([{ say: 'Still here.' }])}\n`);
+    chat.closeInput();
+    expect(await chat.ended).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Still here.'),
+    });
   });
 });
