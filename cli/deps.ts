@@ -6,6 +6,8 @@ import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import type { OperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
 import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts';
+import type { EndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
+import type { EventStore } from '../systems/postgres/endpoints/event-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { TemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
@@ -22,11 +24,15 @@ export interface Stores {
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;
   hosts: HostStore;
+  endpoints: EndpointStore;
+  events: Pick<EventStore, 'find' | 'page'>;
   /** Makes a change with its entry in the audit log. Other stores wait until it ends. */
   change<T>(work: (on: RecordedChange) => Promise<T>, source?: ChangeSource): Promise<T>;
   /** The URL of the API, for links. */
   publicUrl: string;
   modelPrices: PriceList;
+  /** Private networks that webhooks may be sent to. */
+  webhookAllowPrivate: readonly string[];
   /** Locked until the command ends, so that two commands create nothing twice. */
   lockInitialResources(): Promise<void>;
 }

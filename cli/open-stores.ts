@@ -9,6 +9,8 @@ import { createOperatorTokenStore } from '../systems/postgres/accounts/operator-
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
+import { createEndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
+import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { Stores } from './deps.ts';
 import { rejectEarlierData } from './reject-earlier-data.ts';
@@ -27,10 +29,13 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       operators: createOperatorStore(pool),
       operatorTokens: createOperatorTokenStore(pool),
       hosts: createHostStore(pool),
+      endpoints: createEndpointStore(pool),
+      events: createEventStore(pool, sealer),
       change: (change, source = 'command_line') =>
         createAuditLog(pool, sealer).changeAs(processActor(source), change),
       publicUrl: config.publicUrl,
       modelPrices: config.modelPrices,
+      webhookAllowPrivate: config.webhookAllowPrivate,
       lockInitialResources: () => lockInitialResources(pool),
     });
   } finally {

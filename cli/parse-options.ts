@@ -48,6 +48,9 @@ export function allowedHost(text: string, before: string[] = []): string[] {
   return [...before, byRule(text, allowedHostRule)];
 }
 
+/** May be given several times. Its values are validated later. */
+export const repeated = (text: string, before: string[] = []): string[] => [...before, text];
+
 /** May be given several times. */
 export function keyScope(text: string, before: string[] = []): string[] {
   if (before.length >= keyScopesMax)

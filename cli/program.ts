@@ -11,6 +11,7 @@ import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import type { CliDeps } from './deps.ts';
 import { addRemoteCommands } from './remote/remote-program.ts';
 
@@ -26,6 +27,7 @@ export function createProgram(deps: CliDeps): Command {
     .addCommand(keyCommand(deps))
     .addCommand(operatorCommand(deps))
     .addCommand(tokenCommand(deps))
+    .addCommand(webhooksCommand(deps))
     .addCommand(hostCommand(deps))
     .addCommand(temporalCommand(deps))
     .addCommand(doctorCommand(deps))

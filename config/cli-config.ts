@@ -12,6 +12,8 @@ interface CliConfig {
   /** The URL of the API, for links. */
   publicUrl: string;
   modelPrices: PriceList;
+  /** Private networks that webhooks may be sent to. */
+  webhookAllowPrivate: readonly string[];
 }
 
 /**
@@ -19,15 +21,20 @@ interface CliConfig {
  * from the services' configuration, so that it starts without their libraries.
  */
 export function readCliConfig(env: Environment = process.env): Readonly<CliConfig> {
-  const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT, MODEL_PRICES } =
-    serviceVariables;
-  const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT, MODEL_PRICES };
-  const read = readVariables(effectiveEnv(env), needed);
+  const { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT } = serviceVariables;
+  const { MODEL_PRICES, WEBHOOK_ALLOW_PRIVATE } = serviceVariables;
+  const needed = { DATABASE_URL, ENCRYPTION_KEY, PUBLIC_URL, API_HOST, API_PORT };
+  const read = readVariables(effectiveEnv(env), {
+    ...needed,
+    MODEL_PRICES,
+    WEBHOOK_ALLOW_PRIVATE,
+  });
   return deepFreeze({
     databaseUrl: read.DATABASE_URL,
     encryptionKey: read.ENCRYPTION_KEY,
     publicUrl: publicUrlOf(read),
     modelPrices: read.MODEL_PRICES,
+    webhookAllowPrivate: read.WEBHOOK_ALLOW_PRIVATE,
   });
 }
 

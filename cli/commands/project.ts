@@ -1,8 +1,7 @@
 import { Command, Option } from 'commander';
 import { limits } from '../../core/limits.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
-import { standardWebhookSecretOf } from '../../lib/standard-webhook-secret.ts';
-import type { CliDeps, Stores } from '../deps.ts';
+import type { CliDeps } from '../deps.ts';
 import { CliError, UsageError } from '../format-error.ts';
 import {
   fileText,
@@ -18,6 +17,7 @@ import {
 } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
 import { nothingToUpdate } from './require-change.ts';
+import { readWebhookSecrets, rotateSecret } from './webhook-secret.ts';
 
 export function projectCommand(deps: CliDeps): Command {
   return new Command('project')
@@ -167,26 +167,10 @@ function webhookSecret({ withStores }: CliDeps): Command {
       if (options.now && !options.rotate) throw new UsageError('--now must be used with --rotate.');
       return withStores(async ({ projects, change }) => {
         if ((await projects.find(id)) === null) throw new CliError(`No such project: ${id}.`);
-        if (options.rotate) await rotate(change, id, options);
+        if (options.rotate)
+          await rotateSecret(change, id, { ...options, atOnce: '--rotate --now' });
         if (options.next) await change((on) => on.prepareWebhookSecret(id));
-        const { secret, nextSecret } = await projects.ensureWebhookSecrets(id);
-        const secrets = {
-          webhookSecret: secret,
-          standardWebhookSecret: standardWebhookSecretOf(secret),
-          nextWebhookSecret: nextSecret,
-          nextStandardWebhookSecret: nextSecret && standardWebhookSecretOf(nextSecret),
-        };
-        printRecord(secrets, options);
+        printRecord(await readWebhookSecrets({ projects }, id), options);
       });
     });
-}
-
-async function rotate(change: Stores['change'], id: string, { now }: SecretOptions): Promise<void> {
-  const options = { immediately: now === true };
-  const secret = await change((on) => on.rotateWebhookSecret(id, options));
-  if (secret !== null) return;
-  throw new CliError(
-    `The project ${id} has no next webhook secret. Create one with --next, or replace the ` +
-      'current secret at once with --rotate --now.',
-  );
 }

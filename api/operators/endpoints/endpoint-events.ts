@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { testEventBody } from '../../../core/webhook.ts';
 import type { EndpointEventRecord } from '../../../systems/postgres/endpoints/event-store.ts';
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -60,20 +59,16 @@ const redeliver = {
   response: requested,
 };
 
-const noFields = { fieldsBefore: [], fieldsAfter: [] };
-
 /** A worker starts the delivery of an event within seconds. */
 export function endpointEvents(app: App, deps: ApiDeps): void {
   const { events } = deps;
 
   app.post(`${path}/test`, { config, schema: sendTest }, async (request, reply) => {
-    const { projectId, endpointId } = await loadEndpoint(deps, request.params);
-    const body = testEventBody({ projectId, endpointId, at: deps.now() });
-    const eventId = await recordChange(deps, request, async (on) => {
-      const added = await on.events.addTest(endpointId, body);
-      await on.record({ action: 'test_event_requested', projectId, objectId: added, ...noFields });
-      return added;
-    });
+    const endpoint = await loadEndpoint(deps, request.params);
+    const { projectId, endpointId } = endpoint;
+    const eventId = await recordChange(deps, request, (on) =>
+      on.sendTestEvent(endpoint, deps.now()),
+    );
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId, eventId }, 'test_event_requested');
     reply.code(202);
@@ -97,13 +92,10 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
 
   const redeliverPath = `${path}/events/:eventId/redeliver`;
   app.post(redeliverPath, { config, schema: redeliver }, async (request, reply) => {
-    const { eventId, projectId } = await loadEvent(deps, request.params);
-    const delivery = await recordChange(deps, request, async (on) => {
-      const requestedAs = await on.events.redeliver(eventId);
-      if (requestedAs === null) throw invalid('The event is still being delivered. Retry later.');
-      await on.record({ action: 'event_redelivered', projectId, objectId: eventId, ...noFields });
-      return requestedAs;
-    });
+    const event = await loadEvent(deps, request.params);
+    const { eventId, projectId } = event;
+    const delivery = await recordChange(deps, request, (on) => on.redeliverEvent(event));
+    if (delivery === null) throw invalid('The event is still being delivered. Retry later.');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, eventId, delivery }, 'event_redelivered');
     reply.code(202);

@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import { changedFields } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
-import { omitUndefined } from '../../../core/omit-undefined.ts';
 import type { Endpoint } from '../../../systems/postgres/endpoints/endpoint-store.ts';
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { publicPath } from '../../http/public-path.ts';
-import { checkUrl } from '../../runs/check-callback-url.ts';
 import { noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { operatorOf } from '../identify-operator.ts';
 import { config, loadProject, projectPath, projectsPath } from '../load-resources.ts';
 import { projectParams } from '../operator-schemas.ts';
+import { changedEndpointFields, newEndpointFields } from './endpoint-fields.ts';
 import {
   endpointParams,
   endpointPatch,
@@ -90,22 +88,13 @@ function readEndpoints(app: App, deps: ApiDeps): void {
 }
 
 function changeEndpoints(app: App, deps: ApiDeps): void {
-  const check = (url: string | undefined): void => {
-    if (url !== undefined) checkUrl('body.url', url, deps.isCallbackAddressAllowed);
-  };
+  const { isCallbackAddressAllowed: isAllowed } = deps;
 
   app.post(path, { config, schema: create }, async (request, reply) => {
     const { projectId } = await loadProject(deps, request.params);
-    const { url, eventTypes } = request.body;
-    check(url);
-    const fields = { url, eventTypes: withoutDuplicates(eventTypes) };
-    const endpoint = await recordChange(deps, request, async (on) => {
-      const created = await on.endpoints.create({ ...fields, projectId });
-      if (created === null) throw tooMany();
-      const object = { projectId, objectId: created.endpointId, ...changedFields({}, fields) };
-      await on.record({ action: 'endpoint_created', ...object });
-      return created;
-    });
+    const fields = { ...newEndpointFields(request.body, isAllowed), projectId };
+    const endpoint = await recordChange(deps, request, (on) => on.createEndpoint(fields));
+    if (endpoint === null) throw tooMany();
     const { endpointId } = endpoint;
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId }, 'endpoint_created');
@@ -115,39 +104,27 @@ function changeEndpoints(app: App, deps: ApiDeps): void {
   });
 
   app.patch(`${path}/:endpointId`, { config, schema: change }, async (request) => {
-    const { endpointId, projectId } = await loadEndpoint(deps, request.params);
-    check(request.body.url);
-    const { eventTypes } = request.body;
-    const types = eventTypes && withoutDuplicates(eventTypes);
-    const patch = omitUndefined({ ...request.body, eventTypes: types });
-    const endpoint = await recordChange(deps, request, async (on) => {
-      const before = await on.endpoints.lock(endpointId);
-      const after = await on.endpoints.update(endpointId, patch);
-      if (before === null || after === null) throw notFound('Endpoint');
-      const changed = changedFields({ ...before }, patch);
-      await on.record({ action: 'endpoint_changed', projectId, objectId: endpointId, ...changed });
-      return after;
-    });
+    const before = await loadEndpoint(deps, request.params);
+    const { endpointId, projectId } = before;
+    const patch = changedEndpointFields(request.body, isAllowed);
+    const after = await recordChange(deps, request, (on) => on.changeEndpoint(before, patch));
+    if (after === null) throw notFound('Endpoint');
     const { operatorId } = operatorOf(request);
     const fields = Object.keys(patch).join();
     request.log.info({ operatorId, projectId, endpointId, fields }, 'endpoint_changed');
-    return { data: endpointView(endpoint) };
+    return { data: endpointView(after) };
   });
 
   app.delete(`${path}/:endpointId`, { config, schema: remove }, async (request) => {
-    const { endpointId, projectId } = await loadEndpoint(deps, request.params);
-    await recordChange(deps, request, async (on) => {
-      if (!(await on.endpoints.remove(endpointId))) throw notFound('Endpoint');
-      const fields = { fieldsBefore: [], fieldsAfter: ['removedAt'] };
-      await on.record({ action: 'endpoint_removed', projectId, objectId: endpointId, ...fields });
-    });
+    const endpoint = await loadEndpoint(deps, request.params);
+    const { endpointId, projectId } = endpoint;
+    const isRemoved = await recordChange(deps, request, (on) => on.removeEndpoint(endpoint));
+    if (!isRemoved) throw notFound('Endpoint');
     const { operatorId } = operatorOf(request);
     request.log.info({ operatorId, projectId, endpointId }, 'endpoint_removed');
     return { data: { endpointId, removed: true as const } };
   });
 }
-
-const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 const tooMany = () =>
   invalid('The project has the maximum number of webhook endpoints. Remove one first.', {

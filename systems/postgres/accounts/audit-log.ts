@@ -7,6 +7,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { createEndpointChanges, type EndpointChanges } from '../endpoints/endpoint-store.ts';
 import { createEventRequests, type EventRequests } from '../endpoints/event-store.ts';
+import { recordedEndpointChanges } from '../endpoints/recorded-endpoints.ts';
 import { createHostChanges, type HostChanges } from '../hosts/host-store.ts';
 import { createRedeliveryRequests, type RedeliveryRequests } from '../runs/webhook-store.ts';
 import { createFlowChanges, type FlowChanges } from './flow-store.ts';
@@ -93,7 +94,7 @@ function boundTo(actor: AuditActor, stores: ChangeStores) {
   const record = (entry: Omit<NewAuditEntry, keyof AuditActor>) =>
     stores.record({ ...actor, ...entry });
   const on = { ...stores, record };
-  return { ...on, ...recordedChanges(on) };
+  return { ...on, ...recordedChanges(on), ...recordedEndpointChanges(on) };
 }
 
 async function pageOfEntries(db: Db, query: AuditQuery): Promise<AuditPage> {
