@@ -11,7 +11,7 @@ import { projectCommand } from './commands/project.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
-import { webhooksCommand } from './commands/webhooks.ts';
+import { webhooksCommand } from './commands/webhook-endpoints.ts';
 import type { CliDeps } from './deps.ts';
 import { addRemoteCommands } from './remote/remote-program.ts';
 
