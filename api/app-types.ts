@@ -81,6 +81,10 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
+/** The name of the operator or the key, for the versions of flows. */
+export const callerName = (request: FastifyRequest): string =>
+  request.operator?.name ?? callerOf(request).key.name;
+
 /** What a caller can reach. */
 export interface Access {
   projectId: string;

@@ -15,6 +15,7 @@ import type { ApiDeps } from './deps.ts';
 import { files, filesOfProjects } from './files/routes/files.ts';
 import { flowFileSchema } from './flows/flow-file-schema.ts';
 import { listFlows } from './flows/list-flows.ts';
+import { readVersions } from './flows/versions/read-versions.ts';
 import { installBodies } from './http/bodies/bodies.ts';
 import { installCors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
@@ -106,6 +107,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   runsOfProjects(forProjects, deps, { streams, workflows });
   sessions(forProjects, deps, chatParts);
   listFlows(app, deps);
+  readVersions(app, deps);
   mcp(app, deps, closing.signal);
   operatorApi(app, deps, { guard: operatorGuard, startRun });
   openapi(app);
@@ -146,6 +148,7 @@ function runsOfProjects(
   deps: ApiDeps,
   { streams, workflows }: Pick<RunParts, 'streams' | 'workflows'>,
 ): void {
+  readVersions(app, deps);
   streamRun(app, deps, streams);
   readLogs(app, deps);
   changeLabels(app, deps);

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { PriceList } from '../core/metering/model-prices.ts';
 import type { AuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import type { FlowVersionStore } from '../systems/postgres/accounts/flow-version-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { KeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
@@ -77,6 +78,7 @@ export interface ApiDeps {
   operators: Pick<OperatorStore, 'findBySession'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;
   audit: AuditLog;
+  flowVersions: FlowVersionStore;
   schedules: Pick<ScheduleStore, 'listStarts'>;
   /** Null if Temporal does not have the schedule. */
   readScheduleTimes: Temporal['readScheduleTimes'];

@@ -8,6 +8,7 @@ import { limits } from '../core/limits.ts';
 import { createAddressFilter } from '../lib/net/public-address.ts';
 import { createAuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { createFlowVersionStore } from '../systems/postgres/accounts/flow-version-store.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../systems/postgres/accounts/key-usage-store.ts';
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
@@ -234,6 +235,7 @@ function storesOn(pool: Pool) {
     audit: createAuditLog(pool, sealer),
     projects: createProjectStore(pool, sealer),
     flows: createFlowStore(pool, sealer),
+    flowVersions: createFlowVersionStore(pool),
     schedules: createScheduleStore(pool),
     admission: createAdmission(pool, sealer, staleMs),
     runs: createRunStore(pool, sealer),

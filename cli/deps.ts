@@ -2,6 +2,7 @@ import type { AuditActor } from '../core/audit/audit-entry.ts';
 import type { PriceList } from '../core/metering/model-prices.ts';
 import type { RecordedChange } from '../systems/postgres/accounts/audit-log.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import type { FlowVersionStore } from '../systems/postgres/accounts/flow-version-store.ts';
 import type { KeyStore } from '../systems/postgres/accounts/key-store.ts';
 import type { OperatorStore } from '../systems/postgres/accounts/operator-store.ts';
 import type { OperatorTokenStore } from '../systems/postgres/accounts/operator-token-store.ts';
@@ -20,6 +21,7 @@ type ChangeSource = Exclude<AuditActor['source'], 'api'>;
 export interface Stores {
   projects: ProjectStore;
   flows: FlowStore;
+  flowVersions: FlowVersionStore;
   keys: KeyStore;
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;

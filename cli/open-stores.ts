@@ -2,6 +2,7 @@ import { readCliConfig } from '../config/cli-config.ts';
 import { processActor } from '../lib/process-actor.ts';
 import { createAuditLog } from '../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
+import { createFlowVersionStore } from '../systems/postgres/accounts/flow-version-store.ts';
 import { lockInitialResources } from '../systems/postgres/accounts/initial-resources-lock.ts';
 import { createKeyStore } from '../systems/postgres/accounts/key-store.ts';
 import { createOperatorStore } from '../systems/postgres/accounts/operator-store.ts';
@@ -25,6 +26,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
     return await work({
       projects: createProjectStore(pool, sealer),
       flows: createFlowStore(pool, sealer),
+      flowVersions: createFlowVersionStore(pool),
       keys: createKeyStore(pool),
       operators: createOperatorStore(pool),
       operatorTokens: createOperatorTokenStore(pool),

@@ -75,6 +75,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+export const versionNumber = wholeNumber(1, 2_147_483_647);
+
 function dollars(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,7}(?:\.\d{1,6})?$/.test(text) ? Number(text) : -1;

@@ -27,13 +27,13 @@ interface AddedFiles {
 export async function addFiles(
   deps: ApiDeps,
   run: Run,
-  { files, mayChangeFlow }: Omit<FileTarget, 'flowId'>,
+  { files, mayChangeFlow, changedBy }: Omit<FileTarget, 'flowId'>,
 ): Promise<AddedFiles> {
   if (run.endedAt !== null) throw runHasEnded();
   if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
 
   const { runId, flowId } = run;
-  const target = { flowId, files, mayChangeFlow };
+  const target = { flowId, files, mayChangeFlow, changedBy };
   await checkStorage(deps, run.projectId);
   await retryWhileIgnoreChanges(deps, target, (classified) =>
     deps.flowFiles.check(flowId, classified),

@@ -27,6 +27,8 @@ export interface FileTarget {
   files: DecodedFile[];
   /** If false, a file of the flow is rejected. */
   mayChangeFlow: boolean;
+  /** The name of the key, for the version of the flow. */
+  changedBy: string;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface FileTarget {
  */
 async function classifyFiles(
   deps: Pick<ApiDeps, 'blobs' | 'flowFiles'>,
-  { flowId, files, mayChangeFlow }: FileTarget,
+  { flowId, files, mayChangeFlow, changedBy }: FileTarget,
 ): Promise<InputFiles> {
   const ignoreFile = files.find(({ path }) => path === ignoreName);
   const rules = ignoreFile
@@ -50,7 +52,7 @@ async function classifyFiles(
   const scoped = files.map(({ path, sha256, size, mode }) => {
     return { path, sha256, size, mode, scope: ignored.has(path) ? 'run' : 'flow' } as const;
   });
-  return { files: scoped, classifiedBy: rules.classifiedBy };
+  return { files: scoped, classifiedBy: rules.classifiedBy, changedBy };
 }
 
 /** Throws if the caller may not add a file, before anything is stored. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ignoreName } from '../../core/files/file-entry.ts';
 import type { FlowOutline } from '../../core/flows/flow.ts';
+import { callerName } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { authorOf } from '../operators/audit/record-change.ts';
@@ -29,7 +30,8 @@ export async function replaceFlowFiles(
   // The tag is compared again under a lock. Contents stored for nothing would count for hours.
   if (!(await deps.flowFiles.hasTag(flowId, tags))) throw changeError('mismatch');
   await storeContents(deps, projectId, files);
-  const change = await deps.flowFiles.replace(flowId, files, { tags, author: authorOf(request) });
+  const by = { author: authorOf(request), changedBy: callerName(request) };
+  const change = await deps.flowFiles.replace(flowId, files, { tags, ...by });
   if (change.outcome !== 'changed') throw changeError(change.outcome);
   setTag(reply, change.tag);
   request.log.info({ flowId, files: files.length }, 'flow_files_replaced');

@@ -11,6 +11,7 @@ import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';
 import { redeliver } from './redeliver.ts';
+import { restoreVersion } from './restore-version.ts';
 import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
 import { schedules } from './schedules/schedules.ts';
@@ -39,6 +40,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   checkFlow(app, deps);
   schedules(app, deps);
   archiving(app, deps);
+  restoreVersion(app, deps);
   usage(app, deps);
   spend(app, deps);
   runs(app, deps);

@@ -58,18 +58,25 @@ export const runRecord = z
       .literal(true)
       .optional()
       .meta({ description: 'The offline model has answered the agent, so its text is made up.' }),
+    flowVersion: z.int().nullable().meta({
+      description:
+        'The version of the flow when the run was created. Null: not known, because the run was lost in a restore.',
+    }),
   })
   .meta({ id: 'Run' });
 
 export type RunRecord = z.infer<typeof runRecord>;
 
+// The order of the fields of a response is that of the schema: later fields come last.
 export const runWithPrompt = runRecord
+  .omit({ flowVersion: true })
   .extend({
     prompt: z.string(),
     interactions: z
       .array(pendingInteraction)
       .meta({ description: 'Unanswered questions of the agent.' }),
     files: storedFiles,
+    flowVersion: runRecord.shape.flowVersion,
   })
   .meta({ id: 'RunWithPrompt' });
 

@@ -31,6 +31,7 @@ export function runView(run: Omit<Run, 'prompt'>, apiUrl: string): RunRecord {
     retryOf: run.retryOf,
     ...ending(run),
     ...(run.offlineModel ? { offlineModel: true as const } : {}),
+    flowVersion: run.flowVersion,
   };
 }
 

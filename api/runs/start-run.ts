@@ -85,7 +85,7 @@ async function admitRun(
 ): Promise<Admission> {
   if (files.length === 0) return deps.admission.admitRun(input);
   const { admission } = deps;
-  const request = { flowId: input.flowId, files, mayChangeFlow: true };
+  const request = { flowId: input.flowId, files, mayChangeFlow: true, changedBy: input.keyName };
   const dryRun = await retryWhileIgnoreChanges(deps, request, (inputFiles) =>
     admission.dryRunWithFiles(input, inputFiles),
   );

@@ -21,6 +21,8 @@ interface OutgoingMessage {
   clientMessageId: string | null;
   files: DecodedFile[];
   mayChangeFlow: boolean;
+  /** The name of the key. */
+  changedBy: string;
 }
 
 interface SendRequest {
@@ -55,13 +57,13 @@ export async function sendMessage(
   { run, message, request, reply, closing }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
-  const { files, mayChangeFlow, ...content } = message;
+  const { files, mayChangeFlow, changedBy, ...content } = message;
   const stated = { isPostgresDiskShort: deps.postgresDisk.isShort(), author: authorOf(request) };
   const store = () =>
     storeMessage(
       deps,
       { runId, messageId: deps.newId(), ...stated, ...content },
-      { flowId, projectId, files, mayChangeFlow },
+      { flowId, projectId, files, mayChangeFlow, changedBy },
     );
   const evictAtLimit = createEvictAtLimit(deps, { projectId, workflows, reply, closing });
   let stored = await store();

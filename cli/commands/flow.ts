@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { runnerError } from '../../core/runs/validate-runner.ts';
-import type { CliDeps, Stores } from '../deps.ts';
+import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
 import { listFlows } from '../list-flows.ts';
 import { noneAsNull, projectId, uuid } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
+import { checkRunner } from './check-runner.ts';
 import {
   checkConsistency,
   type FlowOptions,
@@ -12,10 +12,11 @@ import {
   requestBody,
   withFlowOptions,
 } from './flow-options.ts';
+import { versionCommands } from './flow-versions.ts';
 import { nothingToUpdate } from './require-change.ts';
 
 export function flowCommand(deps: CliDeps): Command {
-  return new Command('flow')
+  const command = new Command('flow')
     .description('manage flows, the configuration of runs')
     .addCommand(create(deps))
     .addCommand(list(deps))
@@ -25,6 +26,8 @@ export function flowCommand(deps: CliDeps): Command {
     .addCommand(
       setArchived(deps, { verb: 'restore', isArchived: false, description: restoreHelp }),
     );
+  for (const each of versionCommands(deps)) command.addCommand(each);
+  return command;
 }
 
 function create({ withStores, loadValidators }: CliDeps): Command {
@@ -45,7 +48,7 @@ function create({ withStores, loadValidators }: CliDeps): Command {
       flowBudget(modelPrices, fields);
       if ((await projects.find(project)) === null)
         throw new CliError(`No such project: ${project}.`);
-      await checkRunner(hosts, options);
+      await checkRunner(hosts, runnerOf(options));
       const flow = { ...fields, projectId: project };
       printRecord(await change((on) => on.createFlow(flow)), options);
     });
@@ -89,7 +92,7 @@ function update({ withStores, loadValidators }: CliDeps): Command {
     checkConsistency(options);
     const { flowPatch, flowBudget } = await loadValidators();
     await withStores(async ({ change, hosts, modelPrices }) => {
-      await checkRunner(hosts, options);
+      await checkRunner(hosts, runnerOf(options));
       const flow = await change((on) =>
         on.changeFlow(flowId, (before) => {
           const fields = flowPatch(requestBody(options, before.flow), before);
@@ -125,9 +128,5 @@ function setArchived(
     );
 }
 
-async function checkRunner(hosts: Stores['hosts'], options: FlowOptions): Promise<void> {
-  const { config, runner: option } = options;
-  const runner = option === undefined ? config?.['runner'] : noneAsNull(option);
-  const fault = typeof runner === 'string' ? runnerError(runner, await hosts.list()) : null;
-  if (fault !== null) throw new CliError(`The runner ${fault}.`);
-}
+const runnerOf = ({ config, runner }: FlowOptions): unknown =>
+  runner === undefined ? config?.['runner'] : noneAsNull(runner);

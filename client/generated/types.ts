@@ -529,6 +529,8 @@ export interface RunRecord {
   stopping?: true;
   /** The offline model has answered the agent, so its text is made up. */
   offlineModel?: true;
+  /** The version of the flow when the run was created. Null: not known, because the run was lost in a restore. */
+  flowVersion: number | null;
 }
 
 export interface RunStarted extends WebhookOfRun {

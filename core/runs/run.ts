@@ -61,6 +61,8 @@ export interface RunOutline {
   retryOf: string | null;
   /** The offline model has answered its agent. */
   offlineModel: boolean;
+  /** The version of its flow when it was created; null: not known. */
+  flowVersion: number | null;
   /** Fields of the request's configuration, which is not stored. */
   secretFields: SecretField[];
   /** The request that created it; null for a scheduled run. */

@@ -1,5 +1,6 @@
 // Generates the page of limits and sizing. Limits, defaults and intervals come from the code.
 
+import { flowVersionLimits } from '../../core/flows/flow-version.ts';
 import { packingLimits } from '../../core/frames/packing-limits.ts';
 import { limits } from '../../core/limits.ts';
 import { modelLimits } from '../../core/model/model-limits.ts';
@@ -224,6 +225,7 @@ the compressed size.
 | log of a session, with its messages, replies and questions | \`RUN_RETENTION_DAYS\` (${limits.retention.runDays}) after its end; as long as a session gets messages it does not end, and nothing of its log is removed |
 | files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
 | files of a message | when its turn has ended; they remain files of the session |
+| versions of a flow | when it has ${flowVersionLimits.kept} later ones |
 | superseded files of a flow | when no active run started with them |
 | webhook delivery attempts, events for webhook endpoints | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
 | model calls with their cost, including those of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |

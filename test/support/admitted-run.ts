@@ -22,6 +22,7 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     maxBudgetUsd: null,
     retryOf: null,
     offlineModel: false,
+    flowVersion: 1,
     secretFields: [],
     requestId: null,
     sessionId: null,

@@ -15,6 +15,7 @@ import type { Run } from '../../core/runs/run.ts';
 import { createAddressFilter } from '../../lib/net/public-address.ts';
 import { createAuditLog } from '../../systems/postgres/accounts/audit-log.ts';
 import { createFlowStore, type NewFlow } from '../../systems/postgres/accounts/flow-store.ts';
+import { createFlowVersionStore } from '../../systems/postgres/accounts/flow-version-store.ts';
 import { createKeyStore, type NewKey } from '../../systems/postgres/accounts/key-store.ts';
 import { createKeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
 import { createOperatorStore } from '../../systems/postgres/accounts/operator-store.ts';
@@ -216,6 +217,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     operatorTokens: createOperatorTokenStore(pool),
     audit: createAuditLog(pool, testSealer),
     flows: createFlowStore(pool, testSealer),
+    flowVersions: createFlowVersionStore(pool),
     schedules: createScheduleStore(pool),
     admission: createAdmission(pool, testSealer),
     runs: createRunStore(pool, testSealer),

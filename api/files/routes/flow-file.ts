@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { App } from '../../app-types.ts';
+import { type App, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
@@ -47,6 +47,7 @@ export function flowFile(app: App, deps: ApiDeps): void {
     const change = await deps.flowFiles.delete(flowId, path, {
       tags: requiredTags(request),
       author: authorOf(request),
+      changedBy: callerName(request),
     });
     if (change.outcome !== 'changed') throw changeError(change.outcome);
     setTag(reply, change.tag);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
-import type { App } from '../../app-types.ts';
+import { type App, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
@@ -99,6 +99,7 @@ function addDeletion(app: App, deps: ApiDeps): void {
     const change = await deps.flowFiles.replace(flowId, [], {
       tags: requiredTags(request),
       author: authorOf(request),
+      changedBy: callerName(request),
     });
     if (change.outcome !== 'changed') throw changeError(change.outcome);
     setTag(reply, change.tag);

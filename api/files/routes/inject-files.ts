@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
-import { type App, accessOf } from '../../app-types.ts';
+import { type App, accessOf, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { loadRun } from '../../runs/load-run.ts';
@@ -34,8 +34,9 @@ export function injectFiles(app: App, deps: ApiDeps): void {
   app.post(url, options, async (request) => {
     const files = decodeFiles(request.body.files);
     const access = accessOf(request);
+    const changedBy = callerName(request);
     const run = await loadRun(deps, request.params.runId, access);
-    const added = await addFiles(deps, run, { ...access, files });
+    const added = await addFiles(deps, run, { ...access, files, changedBy });
     const { arePending } = added;
     request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
     const modifiedAt = deps.now();

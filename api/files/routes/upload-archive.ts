@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type App, accessOf } from '../../app-types.ts';
+import { type App, accessOf, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -31,10 +31,15 @@ export function uploadArchive(scope: App, deps: ApiDeps): void {
     const options = { schema: schemaOf(format), ...archiveOptions(format, forKeys('run', 'chat')) };
     scope.put(`/api/v1/runs/:runId/files.${format.ending}`, options, async (request) => {
       const access = accessOf(request);
+      const changedBy = callerName(request);
       const run = await loadRun(deps, request.params.runId, access);
       const files = await readArchive(format, request.body);
       if (files.length === 0) throw invalid('body: the archive must have a file');
-      const { files: added, arePending } = await addFiles(deps, run, { ...access, files });
+      const { files: added, arePending } = await addFiles(deps, run, {
+        ...access,
+        files,
+        changedBy,
+      });
       request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
       const modifiedAt = deps.now();
       return { data: added.map((file) => fileView({ ...file, modifiedAt })) };

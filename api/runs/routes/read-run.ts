@@ -35,7 +35,8 @@ export async function runDetails(
   const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
   const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
   const files = await deps.runs.findStoredFiles(run.runId);
-  return { ...runView(run, apiUrl), prompt: run.prompt, interactions, files };
+  const { flowVersion, ...record } = runView(run, apiUrl);
+  return { ...record, prompt: run.prompt, interactions, files, flowVersion };
 }
 
 function interactionView({ interactionId, toolName, input, askedAt }: StoredInteraction) {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { limits } from '../../../core/limits.ts';
 import { costUsdOf } from '../../../core/metering/call-cost.ts';
 import type { Run } from '../../../core/runs/run.ts';
-import { type App, accessOf } from '../../app-types.ts';
+import { type App, accessOf, callerName } from '../../app-types.ts';
 import { forKeysAndRunTokens } from '../../auth/callers.ts';
 import { checkRun } from '../../auth/check-scopes.ts';
 import type { ApiDeps } from '../../deps.ts';
@@ -64,10 +64,11 @@ export function chat(
       const { mayChangeFlow } = accessOf(request);
       // A message that is refused opens no session.
       const { flowId } = flowOf(request);
-      await checkMayAdd(deps, { flowId, files, mayChangeFlow });
+      const changedBy = callerName(request);
+      await checkMayAdd(deps, { flowId, files, mayChangeFlow, changedBy });
       const target = { request, sessionId, clientMessageId };
       const run = await resolveSession(deps, workflows, target);
-      const message = { text, clientMessageId, files, mayChangeFlow };
+      const message = { text, clientMessageId, files, mayChangeFlow, changedBy };
       const sent = await sendMessage(deps, workflows, {
         ...{ run, message },
         ...{ request, reply, closing },

@@ -1,8 +1,8 @@
 import type { Db } from '../client/pool.ts';
 
 /**
- * An admission that has begun before may still admit a run. The new version makes the reconciler
- * remove the schedule from Temporal, or create it again. False if nothing changes.
+ * An admission that has begun before may still admit a run. The reconciler removes the schedule
+ * from Temporal, or creates it again. False if nothing changes.
  */
 export async function archiveFlow(
   db: Db,
@@ -11,7 +11,8 @@ export async function archiveFlow(
   const { rowCount } = await db.query(
     `update flows
      set archived_at = case when $2 then db_clock() end,
-         version = version + 1, updated_at = db_clock()
+         schedule_synced_version =
+           case when schedule_cron is null then schedule_synced_version else 0 end
      where id = $1 and (archived_at is not null) <> $2`,
     [flowId, isArchived],
   );

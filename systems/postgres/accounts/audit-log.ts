@@ -93,7 +93,8 @@ function storesIn(db: Db, sealer: Sealer): ChangeStores {
 function boundTo(actor: AuditActor, stores: ChangeStores) {
   const record = (entry: Omit<NewAuditEntry, keyof AuditActor>) =>
     stores.record({ ...actor, ...entry });
-  const on = { ...stores, record };
+  const by = actor.operator ?? actor.address;
+  const on = { ...stores, record, by };
   return { ...on, ...recordedChanges(on), ...recordedEndpointChanges(on) };
 }
 

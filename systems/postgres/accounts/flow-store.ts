@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { defaultFlow, type Flow, type FlowSecrets } from '../../../core/flows/flow.ts';
+import { changedSecrets } from '../../../core/flows/flow-version.ts';
 import type { Sealer } from '../admission/seal.ts';
 import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { archiveFlow } from './archive-flow.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
+import { recordVersion } from './flow-version-store.ts';
 import { pauseSchedule } from './pause-schedule.ts';
 
 /** The fields that a client sets; a field that is left out has its default. */
@@ -53,7 +55,8 @@ export type FlowStore = ReturnType<typeof createFlowStore>;
 
 export function createFlowStore(pool: Pool, sealer: Sealer) {
   return {
-    create: (flow: NewFlow) => insertFlow(pool, sealer, flow),
+    create: (flow: NewFlow) =>
+      inBriefTransaction(pool, (db) => insertFlow(db, sealer, { ...flow, changedBy: null })),
     find: (flowId: string) => findFlow(pool, flowId),
     existsByName: (projectId: string, name: string) => existsByName(pool, projectId, name),
     listByProject: (projectId: string, query: FlowPageQuery) => listFlows(pool, projectId, query),
@@ -61,7 +64,8 @@ export function createFlowStore(pool: Pool, sealer: Sealer) {
      * Replaces the fields that `decide` returns for the current flow, which is locked meanwhile;
      * secrets are replaced as a whole. Null if there is no such flow.
      */
-    change: (flowId: string, decide: FlowDecision) => changeFlow(pool, sealer, { flowId, decide }),
+    change: (flowId: string, decide: FlowDecision) =>
+      changeFlow(pool, sealer, { flowId, decide, changedBy: null }),
     /** False if nothing changes, for example because the flow has no schedule. */
     pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(pool, { flowId, isPaused }),
     /** False if nothing changes. */
@@ -75,15 +79,19 @@ export type FlowChanges = ReturnType<typeof createFlowChanges>;
 
 export function createFlowChanges(db: Db, sealer: Sealer) {
   return {
-    create: (flow: NewFlow) => insertFlow(db, sealer, flow),
-    change: (flowId: string, decide: FlowDecision) =>
-      changeLockedFlow(db, sealer, { flowId, decide }),
+    create: (flow: NewFlow & ChangedBy) => insertFlow(db, sealer, flow),
+    change: (flowId: string, change: Omit<FlowChange, 'flowId'>) =>
+      changeLockedFlow(db, sealer, { flowId, ...change }),
     pauseSchedule: (flowId: string, isPaused: boolean) => pauseSchedule(db, { flowId, isPaused }),
     archive: (flowId: string, isArchived: boolean) => archiveFlow(db, { flowId, isArchived }),
   };
 }
 
-async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> {
+async function insertFlow(
+  db: Db,
+  sealer: Sealer,
+  { changedBy, ...flow }: NewFlow & ChangedBy,
+): Promise<Flow> {
   const flowId = flow.flowId ?? randomUUID();
   const fields = columnsOf(sealer, { ...defaultFlow, ...flow, flowId });
   const names = ['id', 'project_id', ...fields.map(([name]) => name)];
@@ -94,6 +102,7 @@ async function insertFlow(db: Db, sealer: Sealer, flow: NewFlow): Promise<Flow> 
     [flowId, flow.projectId, ...fields.map(([, value]) => value)],
   );
   if (!rows[0]) throw new Error('the flow was not stored');
+  await recordVersion(db, { flowId, changedBy });
   return toFlow(rows[0]);
 }
 
@@ -114,7 +123,12 @@ async function updateFlow(
   return rows[0] ? toFlow(rows[0]) : null;
 }
 
-interface FlowChange {
+interface ChangedBy {
+  /** Who has made the version; null: not known. */
+  changedBy: string | null;
+}
+
+interface FlowChange extends ChangedBy {
   flowId: string;
   decide: FlowDecision;
 }
@@ -126,13 +140,17 @@ const changeFlow = (pool: Pool, sealer: Sealer, change: FlowChange): Promise<Flo
 async function changeLockedFlow(
   db: Db,
   sealer: Sealer,
-  { flowId, decide }: FlowChange,
+  { flowId, decide, changedBy }: FlowChange,
 ): Promise<Flow | null> {
   await db.query('select from flows where id = $1 for no key update', [flowId]);
   const flow = await findFlow(db, flowId);
   if (flow === null) return null;
   const secrets = await readFlowSecrets(db, sealer, flowId);
-  return updateFlow(db, sealer, { ...decide({ flow, secrets }), flowId });
+  const fields = decide({ flow, secrets });
+  const changed = await updateFlow(db, sealer, { ...fields, flowId });
+  const names = changedSecrets(secrets, fields.secrets ?? secrets);
+  await recordVersion(db, { flowId, changedBy, secrets: names });
+  return changed;
 }
 
 /** Columns and values of the fields that are set. Column names never come from outside. */

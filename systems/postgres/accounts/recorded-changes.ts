@@ -22,6 +22,8 @@ interface On {
   operatorTokens: OperatorTokenStore;
   hosts: HostChanges;
   reportBudgets: (holder: BudgetHolder) => Promise<void>;
+  /** The name of the actor. */
+  by: string;
   record: (entry: Omit<NewAuditEntry, keyof AuditActor>) => Promise<void>;
 }
 
@@ -118,7 +120,7 @@ async function revokeKey(
 }
 
 async function createFlow(on: On, { projectId, ...fields }: NewFlow): Promise<Flow> {
-  const created = await on.flows.create({ ...fields, projectId });
+  const created = await on.flows.create({ ...fields, projectId, changedBy: on.by });
   const changed = changedFields({}, namedFields(fields));
   await on.record({ action: 'flow_created', projectId, objectId: created.flowId, ...changed });
   return created;
@@ -127,13 +129,14 @@ async function createFlow(on: On, { projectId, ...fields }: NewFlow): Promise<Fl
 async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise<Flow | null> {
   let changed = changedFields({}, {});
   let changesBudget = false;
-  const after = await on.flows.change(flowId, (before) => {
+  const recorded: FlowDecision = (before) => {
     const fields = decide(before);
     const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
     changed = changedFields(fieldsBefore, namedFields(fields));
     changesBudget = fields.monthlyBudgetUsd !== undefined;
     return fields;
-  });
+  };
+  const after = await on.flows.change(flowId, { decide: recorded, changedBy: on.by });
   if (after === null) return null;
   const { projectId } = after;
   await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });

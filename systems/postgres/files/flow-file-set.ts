@@ -67,6 +67,8 @@ export type RequiredTags = string[] | null;
 
 export interface SetCondition {
   tags: RequiredTags;
+  /** The name of the operator or the key, for the version of the flow. */
+  changedBy: string;
   /** Undefined by default: nothing is recorded. */
   author?: ChangeAuthor;
 }
@@ -120,15 +122,15 @@ type Totals = Pick<FlowUpdate, 'bytes' | 'count'>;
 /** Compares the tag after locking the flow, so one of two concurrent changes gets `mismatch`. */
 async function changeSet(
   db: Db,
-  { flowId, tags, author }: SetCondition & { flowId: string },
-  decide: (now: Totals) => Promise<Omit<FlowUpdate, 'version'> | null>,
+  { flowId, tags, changedBy, author }: SetCondition & { flowId: string },
+  decide: (now: Totals) => Promise<Omit<FlowUpdate, 'version' | 'changedBy'> | null>,
 ): Promise<FlowFilesChange> {
   const now = await lockFlow(db, flowId);
   if (!(await hasTag(db, flowId, tags))) return { outcome: 'mismatch' };
   const update = await decide(now);
   if (update === null) return { outcome: 'missing' };
   if (update.changed.length + update.removed.length > 0) {
-    await writeFlowUpdate(db, flowId, { ...update, version: now.version + 1 });
+    await writeFlowUpdate(db, flowId, { ...update, version: now.version + 1, changedBy });
     const files = (count: number) => (count > 0 ? ['files'] : []);
     await recordFor(db, author, {
       ...{ action: 'flow_files_changed', projectId: now.projectId, objectId: flowId },

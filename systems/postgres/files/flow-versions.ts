@@ -1,8 +1,9 @@
 // The files of a flow have versions. Every change creates a version under the lock of the flow's
-// row. A run keeps the version at its admission, which takes a shared lock on that row. A change
-// deletes the versions that no active run uses.
+// row, and with it a version of the flow. A run keeps the version at its admission, which takes a
+// shared lock on that row. A change deletes the versions that no active run uses.
 
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
+import { recordVersion } from '../accounts/flow-version-store.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface FlowUpdate {
@@ -13,6 +14,8 @@ export interface FlowUpdate {
   version: number;
   bytes: number;
   count: number;
+  /** Null: not known. */
+  changedBy: string | null;
 }
 
 interface FlowFilesState {
@@ -55,7 +58,7 @@ export const bytesOf = (files: { size: number }[]): number =>
 
 /** Call with the flow's row locked. */
 export async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Promise<void> {
-  const { changed, removed, version, bytes, count } = change;
+  const { changed, removed, version, bytes, count, changedBy } = change;
   await db.query(
     `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
     [flowId, [...removed, ...changed.map(({ path }) => path)], version],
@@ -66,10 +69,17 @@ export async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate
      from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
     [flowId, version, ...columnsOf(changed)],
   );
+  // The schedule is the same, so it is not synced to Temporal again.
   await db.query(
-    'update flows set files_version = $2, storage_bytes = $3, file_count = $4 where id = $1',
+    `update flows
+     set files_version = $2, storage_bytes = $3, file_count = $4,
+         version = version + 1, updated_at = db_clock(),
+         schedule_synced_version = schedule_synced_version
+           + (schedule_synced_version = version)::integer
+     where id = $1`,
     [flowId, version, bytes, count],
   );
+  await recordVersion(db, { flowId, changedBy });
   await db.query(
     `delete from flow_files
      where flow_id = $1 and valid_to <= (

@@ -22,6 +22,8 @@ export interface InputFiles {
    * The `.flowignore` of the flow that decided the scopes, if any; null if the request has its own.
    */
   classifiedBy: { sha256: string | null } | null;
+  /** The name of the key; by default it is not known. */
+  changedBy?: string;
 }
 
 export type FileConflict =
@@ -90,7 +92,7 @@ export async function updateFlowFiles(
 export async function planFlowUpdate(
   db: Db,
   flowId: string,
-  { files, classifiedBy }: InputFiles,
+  { files, classifiedBy, changedBy }: InputFiles,
 ): Promise<({ outcome: 'fits' } & FlowUpdate) | FileConflict> {
   const now = await lockFlow(db, flowId);
   const known = await readNewest(db, flowId, [ignoreName, ...files.map(({ path }) => path)]);
@@ -112,7 +114,9 @@ export async function planFlowUpdate(
     return { outcome: 'full', what: 'files', limit: limits.flow.filesMax, current: now.count };
   }
   const removed: string[] = [];
-  return { outcome: 'fits', changed, removed, version: now.version + 1, bytes, count };
+  const version = now.version + 1;
+  const totals = { bytes, count, changedBy: changedBy ?? null };
+  return { outcome: 'fits', changed, removed, version, ...totals };
 }
 
 /**

@@ -84,8 +84,8 @@ async function resyncAll(db: Db): Promise<void> {
 const markUnsynced = 'update flows set schedule_synced_version = 0';
 
 /**
- * A schedule that was paused or resumed since it was read is synced again. Skipped starts are an
- * event of the project.
+ * A schedule that was paused or resumed, or whose flow was archived or restored, since it was read
+ * is synced again. Skipped starts are an event of the project.
  */
 async function markSynced(
   db: Db,
@@ -97,6 +97,7 @@ async function markSynced(
        update flows f
        set schedule_synced_version = case
              when (f.schedule_paused_at is not null) <> $4 then 0
+             when (f.schedule_cron is not null and f.archived_at is null) <> $3 then 0
              when $3::boolean or f.version <> $2 then $2::integer
            end,
            schedule_skipped_starts = $5

@@ -18,7 +18,7 @@ export const outlineColumns = `
   r.model_calls, r.cost_nanos, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
   r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
-  r.holds_slot, r.request_id, r.offline_model`;
+  r.holds_slot, r.request_id, r.offline_model, r.flow_version`;
 
 /** Those of a ListedRun. */
 export const listedColumns = `${outlineColumns}, r.result, r.structured_output`;
@@ -70,6 +70,7 @@ export interface RunOutlineRow {
   mcp_server_names: string[];
   retry_of: string | null;
   offline_model: boolean;
+  flow_version: number | null;
   secret_fields: SecretField[];
   request_id: string | null;
   host_id: string | null;
@@ -135,6 +136,7 @@ export function toOutline(row: RunOutlineRow): RunOutline {
     mcpServerNames: row.mcp_server_names,
     retryOf: row.retry_of,
     offlineModel: row.offline_model,
+    flowVersion: row.flow_version,
     secretFields: row.secret_fields,
     requestId: row.request_id,
     hostId: row.host_id,

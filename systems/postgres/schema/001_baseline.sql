@@ -252,6 +252,28 @@ create table hosts (
   report json
 );
 
+-- The latest versions of each flow. A change deletes the oldest ones.
+create table flow_versions (
+  flow_id uuid not null references flows,
+  version integer not null,
+  -- the version that stores the definition
+  definition_version integer not null,
+  -- see flow_definition.sql; null: another version stores it
+  definition json check ((definition is null) = (definition_version < version)),
+  -- of the files of the flow
+  files_version bigint not null,
+  file_count integer not null,
+  storage_bytes bigint not null,
+  -- the fields that differ from the version before; of the first version all
+  changed_fields text[] not null,
+  -- the names of the secrets that differ, such as env.TOKEN
+  changed_secrets text[] not null,
+  -- the name of an operator or a key, or the user of the command line; null: not known
+  changed_by text,
+  changed_at timestamptz not null default db_clock(),
+  primary key (flow_id, version)
+);
+
 -- The latest starts of each schedule. An insert deletes the oldest ones.
 create table scheduled_starts (
   flow_id uuid not null references flows,
@@ -331,6 +353,8 @@ create table runs (
   output_schema text,
   -- the version of the flow's files that the run starts from
   files_version bigint not null default 0,
+  -- the version of the flow at that time; null: not known, for a run that was lost in a restore
+  flow_version integer,
   created_at timestamptz not null default db_clock(),
   started_at timestamptz,
   end_cause text,

@@ -42,6 +42,7 @@ CREATE TABLE public.runs (
     max_budget_usd double precision,
     output_schema text,
     files_version bigint DEFAULT 0 NOT NULL,
+    flow_version integer,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     started_at timestamp with time zone,
     end_cause text,
@@ -101,6 +102,53 @@ END) STORED,
     CONSTRAINT runs_webhook_state_check CHECK ((webhook_state = ANY (ARRAY['none'::text, 'waiting'::text, 'pending'::text, 'delivered'::text, 'dropped'::text])))
 )
 WITH (fillfactor='75', autovacuum_vacuum_scale_factor='0.02');
+
+CREATE TABLE public.flows (
+    id uuid NOT NULL,
+    project_id text NOT NULL,
+    name text NOT NULL,
+    description text,
+    prompt text,
+    instructions text,
+    model text,
+    allowed_models text[] DEFAULT '{}'::text[] NOT NULL,
+    disallowed_tools text[] DEFAULT '{}'::text[] NOT NULL,
+    mcp_server_names text[] DEFAULT '{}'::text[] NOT NULL,
+    env_names text[] DEFAULT '{}'::text[] NOT NULL,
+    secrets_sealed bytea,
+    image text,
+    memory_bytes bigint NOT NULL,
+    cpus double precision NOT NULL,
+    network_policy text DEFAULT 'limited'::text NOT NULL,
+    allowed_hosts text[] DEFAULT '{}'::text[] NOT NULL,
+    timeout_seconds integer,
+    max_turns integer,
+    max_budget_usd double precision,
+    monthly_budget_usd double precision,
+    runner text,
+    schedule_cron text,
+    schedule_timezone text,
+    schedule_synced_version integer,
+    schedule_paused_at timestamp with time zone,
+    schedule_skipped_starts bigint DEFAULT 0 NOT NULL,
+    files_version bigint DEFAULT 0 NOT NULL,
+    file_count integer DEFAULT 0 NOT NULL,
+    storage_bytes bigint DEFAULT 0 NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    updated_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT flows_check CHECK (((schedule_cron IS NULL) = (schedule_timezone IS NULL))),
+    CONSTRAINT flows_check1 CHECK (((schedule_paused_at IS NULL) OR (schedule_cron IS NOT NULL))),
+    CONSTRAINT flows_check2 CHECK (((schedule_cron IS NULL) OR (prompt IS NOT NULL))),
+    CONSTRAINT flows_file_count_check CHECK ((file_count >= 0)),
+    CONSTRAINT flows_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
+    CONSTRAINT flows_max_turns_check CHECK ((max_turns > 0)),
+    CONSTRAINT flows_monthly_budget_usd_check CHECK ((monthly_budget_usd >= (0)::double precision)),
+    CONSTRAINT flows_network_policy_check CHECK ((network_policy = ANY (ARRAY['limited'::text, 'open'::text, 'none'::text]))),
+    CONSTRAINT flows_storage_bytes_check CHECK ((storage_bytes >= 0)),
+    CONSTRAINT flows_timeout_seconds_check CHECK ((timeout_seconds > 0))
+);
 
 CREATE TABLE public.sessions (
     run_id uuid NOT NULL,
@@ -216,51 +264,19 @@ CREATE TABLE public.flow_files (
     CONSTRAINT flow_files_check CHECK ((valid_to > valid_from))
 );
 
-CREATE TABLE public.flows (
-    id uuid NOT NULL,
-    project_id text NOT NULL,
-    name text NOT NULL,
-    description text,
-    prompt text,
-    instructions text,
-    model text,
-    allowed_models text[] DEFAULT '{}'::text[] NOT NULL,
-    disallowed_tools text[] DEFAULT '{}'::text[] NOT NULL,
-    mcp_server_names text[] DEFAULT '{}'::text[] NOT NULL,
-    env_names text[] DEFAULT '{}'::text[] NOT NULL,
-    secrets_sealed bytea,
-    image text,
-    memory_bytes bigint NOT NULL,
-    cpus double precision NOT NULL,
-    network_policy text DEFAULT 'limited'::text NOT NULL,
-    allowed_hosts text[] DEFAULT '{}'::text[] NOT NULL,
-    timeout_seconds integer,
-    max_turns integer,
-    max_budget_usd double precision,
-    monthly_budget_usd double precision,
-    runner text,
-    schedule_cron text,
-    schedule_timezone text,
-    schedule_synced_version integer,
-    schedule_paused_at timestamp with time zone,
-    schedule_skipped_starts bigint DEFAULT 0 NOT NULL,
-    files_version bigint DEFAULT 0 NOT NULL,
-    file_count integer DEFAULT 0 NOT NULL,
-    storage_bytes bigint DEFAULT 0 NOT NULL,
-    version integer DEFAULT 1 NOT NULL,
-    archived_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    updated_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    CONSTRAINT flows_check CHECK (((schedule_cron IS NULL) = (schedule_timezone IS NULL))),
-    CONSTRAINT flows_check1 CHECK (((schedule_paused_at IS NULL) OR (schedule_cron IS NOT NULL))),
-    CONSTRAINT flows_check2 CHECK (((schedule_cron IS NULL) OR (prompt IS NOT NULL))),
-    CONSTRAINT flows_file_count_check CHECK ((file_count >= 0)),
-    CONSTRAINT flows_max_budget_usd_check CHECK ((max_budget_usd > (0)::double precision)),
-    CONSTRAINT flows_max_turns_check CHECK ((max_turns > 0)),
-    CONSTRAINT flows_monthly_budget_usd_check CHECK ((monthly_budget_usd >= (0)::double precision)),
-    CONSTRAINT flows_network_policy_check CHECK ((network_policy = ANY (ARRAY['limited'::text, 'open'::text, 'none'::text]))),
-    CONSTRAINT flows_storage_bytes_check CHECK ((storage_bytes >= 0)),
-    CONSTRAINT flows_timeout_seconds_check CHECK ((timeout_seconds > 0))
+CREATE TABLE public.flow_versions (
+    flow_id uuid NOT NULL,
+    version integer NOT NULL,
+    definition_version integer NOT NULL,
+    definition json,
+    files_version bigint NOT NULL,
+    file_count integer NOT NULL,
+    storage_bytes bigint NOT NULL,
+    changed_fields text[] NOT NULL,
+    changed_secrets text[] NOT NULL,
+    changed_by text,
+    changed_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
+    CONSTRAINT flow_versions_check CHECK (((definition IS NULL) = (definition_version < version)))
 );
 
 CREATE TABLE public.frames (
@@ -702,6 +718,9 @@ ALTER TABLE ONLY public.database_identity
 ALTER TABLE ONLY public.flow_files
     ADD CONSTRAINT flow_files_pkey PRIMARY KEY (flow_id, path, valid_from);
 
+ALTER TABLE ONLY public.flow_versions
+    ADD CONSTRAINT flow_versions_pkey PRIMARY KEY (flow_id, version);
+
 ALTER TABLE ONLY public.flows
     ADD CONSTRAINT flows_pkey PRIMARY KEY (id);
 
@@ -996,6 +1015,9 @@ ALTER TABLE ONLY public.flow_files
 
 ALTER TABLE ONLY public.flow_files
     ADD CONSTRAINT flow_files_sha256_fkey FOREIGN KEY (sha256) REFERENCES public.blobs(sha256);
+
+ALTER TABLE ONLY public.flow_versions
+    ADD CONSTRAINT flow_versions_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES public.flows(id);
 
 ALTER TABLE ONLY public.flows
     ADD CONSTRAINT flows_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.projects(id);

@@ -133,11 +133,11 @@ async function insertRun(db: Db, sealer: Sealer, opening: OpenSessionRequest): P
        id, flow_id, project_id, session_id, trigger_type, name, labels, prompt, partial_messages,
        key_id, key_name, key_created_by, mcp_server_names, timeout_seconds, model, status,
        workflow_id, context_sealed, request_id, callback_url, webhook_state, max_budget_usd,
-       files_version
+       files_version, flow_version
      )
      select $1, f.id, $3, $4, $18, $5, $6, '', $7, $8, $9, $10, $11, $12, $13, 'sleep', $14, $15,
        $16, $17::text, case when $17 is null then 'none' else 'waiting' end, f.max_budget_usd,
-       f.files_version
+       f.files_version, f.version
      from flows f where f.id = $2 and f.archived_at is null for share`,
     [
       opening.runId,

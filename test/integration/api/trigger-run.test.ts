@@ -48,6 +48,7 @@ test('answers 201 with the run record and its URL, and starts the workflow', asy
     webhook: { state: 'none', attempts: 0, lastStatus: null },
     mcpServerNames: [],
     retryOf: null,
+    flowVersion: 1,
   });
   expect(fixture.asked.started).toContain(`run/${run.runId}`);
   await expect

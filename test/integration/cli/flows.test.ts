@@ -145,7 +145,28 @@ describe('flows', () => {
     expect(await ids()).not.toContain(flowId);
     expect(await ids('--archived')).toEqual([flowId]);
     const restored = await flowrun.json<Flow>('flow', 'restore', flowId);
-    expect(restored).toMatchObject({ archivedAt: null, version: 3 });
+    expect(restored).toMatchObject({ archivedAt: null, version: 1 });
+  });
+
+  test('have versions that are listed, compared and reverted to', async () => {
+    const given = ['--project', 'shop', '--name', 'Versioned', '--prompt', 'one'];
+    const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given);
+    await flowrun.json('flow', 'update', flowId, '--prompt', 'two');
+    const by = expect.stringContaining('@');
+    expect(await flowrun.json('flow', 'versions', flowId)).toMatchObject([
+      { version: 2, changedBy: by, changedFields: ['prompt'] },
+      { version: 1, changedBy: by },
+    ]);
+    expect(await flowrun.json('flow', 'diff', flowId, '2')).toEqual([
+      { field: 'prompt', before: 'one', after: 'two' },
+    ]);
+    expect(await flowrun.json('flow', 'diff', flowId, '1', '--from', '2')).toEqual([
+      { field: 'prompt', before: 'two', after: 'one' },
+    ]);
+    const reverted = await flowrun.json<Flow>('flow', 'revert', flowId, '1');
+    expect(reverted).toMatchObject({ version: 3, prompt: 'one' });
+    const missing = await flowrun('flow', 'revert', flowId, '9');
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no version 9') });
   });
 
   test('accept a prompt from standard input', async () => {

@@ -22,6 +22,7 @@ const permanent: Record<string, string> = {
   api_keys: 'the keys of a project',
   audit_log: 'its rows are only added',
   database_identity: 'one row',
+  flow_versions: 'the latest 50 per flow: a change deletes the others',
   flows: 'the configuration of a project',
   host_leases: 'one row per host',
   hosts: 'one row per host',

@@ -134,7 +134,8 @@ begin
   end if;
 
   -- Waits for a change of the flow's files, so that it removes no version that this run needs.
-  select f.files_version into input.files_version from flows f where f.id = flow.id for share;
+  select f.files_version, f.version into input.files_version, input.flow_version
+    from flows f where f.id = flow.id for share;
   input.mcp_server_names := array(
     select distinct s.name
     from unnest(
@@ -150,7 +151,7 @@ begin
     id, flow_id, project_id, trigger_type, name, labels, prompt, partial_messages, callback_url,
     webhook_state, key_id, key_name, key_created_by, mcp_server_names, timeout_seconds,
     model, max_turns, max_budget_usd,
-    output_schema, retry_of, secret_fields, context_sealed, request_id, files_version,
+    output_schema, retry_of, secret_fields, context_sealed, request_id, files_version, flow_version,
     created_at, host_id, waiting_since,
     workflow_id
   ) values (
@@ -161,7 +162,7 @@ begin
     coalesce(input.model, flow.model), coalesce(input.max_turns, flow.max_turns),
     coalesce(input.max_budget_usd, flow.max_budget_usd),
     input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
-    input.files_version, at,
+    input.files_version, input.flow_version, at,
     picked_host, case when places_run and picked_host is null then at end,
     run_workflow_id(project.id, input.id, idempotency_key, at)
   ) returning r.* into run;
