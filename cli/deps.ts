@@ -10,6 +10,7 @@ import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts
 import type { EndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
 import type { EventStore } from '../systems/postgres/endpoints/event-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
+import type { ScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import type { TemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
 import type { Backups } from './backups.ts';
@@ -46,11 +47,19 @@ export interface TemporalIdentities
   read: Temporal['identity'];
 }
 
+/** The schedules of flows, in the database and in Temporal. */
+export interface Schedules extends Pick<ScheduleStore, 'listStarts'> {
+  findFlow: FlowStore['find'];
+  /** Null if Temporal does not have the schedule. */
+  readTimes: Temporal['readScheduleTimes'];
+}
+
 /** The dependencies of the commands; tests replace them. */
 export interface CliDeps {
   loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   withTemporal<T>(work: (identities: TemporalIdentities) => Promise<T>): Promise<T>;
+  withSchedules<T>(work: (schedules: Schedules) => Promise<T>): Promise<T>;
   withDoctor<T>(work: (context: DoctorContext) => Promise<T>): Promise<T>;
   migrate(): Promise<void>;
   /** One sentence for each that was missing. */

@@ -20,6 +20,10 @@ const deps: CliDeps = {
     const { withTemporal } = await import('./open-temporal.ts');
     return withTemporal(work);
   },
+  async withSchedules(work) {
+    const { withSchedules } = await import('./open-temporal.ts');
+    return withSchedules(work);
+  },
   async withDoctor(work) {
     const { withDoctor } = await import('./open-doctor.ts');
     return withDoctor(work);

@@ -3,10 +3,12 @@ import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
 import { uuid } from '../parse-options.ts';
 import { printRecord } from '../print.ts';
+import { showSchedule } from './show-schedule.ts';
 
 export function scheduleCommand(deps: CliDeps): Command {
   return new Command('schedule')
     .description('manage the schedules of flows; `flowrun flow update --schedule` sets one')
+    .addCommand(showSchedule(deps))
     .addCommand(setPaused(deps, { verb: 'pause', isPaused: true, description: pauseHelp }))
     .addCommand(setPaused(deps, { verb: 'resume', isPaused: false, description: resumeHelp }));
 }

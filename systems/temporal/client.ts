@@ -1,4 +1,5 @@
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import type { ScheduleTimes } from '../../core/flows/schedule-state.ts';
 import type { SearchAttributeName } from '../../core/temporal/search-attribute-names.ts';
 import type { TemporalIdentity } from '../../core/temporal/temporal-identity.ts';
 import type { DeliverEventInput, DeliverWebhookInput } from '../../workflows/shared/activities.ts';
@@ -14,7 +15,6 @@ import {
   ensureSchedule,
   readScheduleTimes,
   removeSchedule,
-  type ScheduleTimes,
   type WantedSchedule,
 } from './schedules.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';

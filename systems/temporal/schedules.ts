@@ -7,6 +7,7 @@ import {
 } from '@temporalio/client';
 import type { Schedule } from '../../core/flows/schedule.ts';
 import { scheduleLimits } from '../../core/flows/schedule-limits.ts';
+import type { ScheduleTimes } from '../../core/flows/schedule-state.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import type { ScheduledTriggerInput } from '../../workflows/shared/inputs.ts';
 
@@ -19,16 +20,6 @@ const scheduleId = (flowId: string): string => `flow/${flowId}`;
 
 export interface WantedSchedule extends Schedule {
   isPaused: boolean;
-}
-
-/** The state of a schedule in Temporal. */
-export interface ScheduleTimes {
-  /** The next starts, also while the schedule is paused. */
-  next: Date[];
-  /** Starts that Temporal has made and whose runs are not decided yet. */
-  waiting: Date[];
-  /** How many starts Temporal has skipped. */
-  skippedStarts: number;
 }
 
 /**

@@ -36,5 +36,3 @@ export const scheduleRecord = z
     }),
   })
   .meta({ id: 'Schedule' });
-
-export type ScheduleRecord = z.infer<typeof scheduleRecord>;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Flow } from '../../../core/flows/flow.ts';
+import { type ScheduledFlow, scheduleState } from '../../../core/flows/schedule-state.ts';
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiError } from '../../errors.ts';
@@ -12,7 +12,6 @@ import { operatorOf } from '../identify-operator.ts';
 import { config, loadProjectFlow, projectPath } from '../load-resources.ts';
 import { flowOfProjectParams } from '../operator-schemas.ts';
 import { scheduleRecord } from './schedule-schema.ts';
-import { scheduleView } from './schedule-view.ts';
 
 const path = `${projectPath}/flows/:flowId/schedule`;
 const one = { params: flowOfProjectParams, querystring: noQuery };
@@ -48,7 +47,7 @@ export function schedules(app: App, deps: ApiDeps): void {
       request.log.warn({ err, flowId: flow.flowId }, 'schedule_read_failed');
       throw new ApiError('UPSTREAM_UNAVAILABLE', 'Temporal cannot be reached. Retry later.');
     });
-    return { data: scheduleView(flow, await deps.schedules.listStarts(flow.flowId), times) };
+    return { data: scheduleState(flow, await deps.schedules.listStarts(flow.flowId), times) };
   });
 
   app.post(`${path}/pause`, { config, schema: pause }, (request) =>
@@ -79,7 +78,7 @@ async function setPaused(
 async function loadScheduledFlow(
   deps: Pick<ApiDeps, 'flows'>,
   params: { projectId: string; flowId: string },
-): Promise<Flow & { schedule: NonNullable<Flow['schedule']> }> {
+): Promise<ScheduledFlow> {
   const { schedule, ...flow } = await loadProjectFlow(deps, params);
   if (schedule === null) throw new ApiError('NOT_FOUND', 'The flow has no schedule.');
   return { ...flow, schedule };

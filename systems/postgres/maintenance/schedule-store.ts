@@ -2,8 +2,9 @@
 // Temporal, and the reconciler syncs the schedule later.
 
 import type { Schedule } from '../../../core/flows/schedule.ts';
+import type { ScheduledStart } from '../../../core/flows/schedule-state.ts';
 import type { Db, Pool } from '../client/pool.ts';
-import { listStarts, recordStart, type ScheduledStart } from './scheduled-starts.ts';
+import { listStarts, recordStart } from './scheduled-starts.ts';
 
 export interface UnsyncedSchedule {
   flowId: string;

@@ -1,17 +1,6 @@
-import type { MissedStartReason } from '../../../core/flows/missed-starts.ts';
 import { scheduleLimits } from '../../../core/flows/schedule-limits.ts';
+import type { ScheduledStart } from '../../../core/flows/schedule-state.ts';
 import type { Db } from '../client/pool.ts';
-
-/** One time at which a schedule has started a run, or has tried to. */
-export interface ScheduledStart {
-  /** The time at which the run was due. */
-  scheduledAt: Date;
-  decidedAt: Date;
-  /** The ID of the run, also if it was rejected. */
-  runId: string;
-  /** Why no run was admitted; null: it was admitted. */
-  rejectedCode: MissedStartReason | null;
-}
 
 /** A missed start is an event of its project. A second call changes nothing. */
 export async function recordStart(

@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { temporalIdentityCheck } from '../../../cli/doctor/checks/temporal-identity.ts';
 import { withDoctor } from '../../../cli/open-doctor.ts';
+import type { Flow } from '../../../core/flows/flow.ts';
+import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createScheduleStore } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import { createTemporalIdentityStore } from '../../../systems/postgres/maintenance/temporal-identity-store.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
+import { createTemporal } from '../../../systems/temporal/client.ts';
 import { createScenario } from '../../support/database-records.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { stackEnv } from '../../support/stack-env.ts';
@@ -58,6 +63,49 @@ it('reports an alarm of missing workflows, and adopting clears it', async () => 
     namespace: 'default',
   });
   expect(await findings()).toBe('');
+});
+
+it('shows the next and the latest starts of a schedule', async () => {
+  const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
+  const given = ['--project', 'shop', '--name', 'Daily', '--prompt', 'Go'];
+  const { flowId } = await fixture.flowrun.json<Flow>(
+    ...['flow', 'create', ...given, '--schedule', schedule.cron],
+  );
+  const temporal = createTemporal({
+    ...{ namespace: 'default', connection: { address: stackEnv.temporalAddress } },
+    ...{ instance: 'shown', publicUrl: 'https://runs.example', timeouts: { noCapacityMs: 60_000 } },
+  });
+  onTestFinished(async () => {
+    await temporal.removeSchedule(flowId);
+    await temporal.close();
+  });
+  await temporal.ensureSchedule(flowId, { ...schedule, isPaused: false });
+  const { recordStart } = createScheduleStore(fixture.database.pool);
+  const runIds = Array.from({ length: 12 }, () => randomUUID());
+  const at = (day: number) => new Date(Date.UTC(2026, 0, day, 9));
+  for (const [day, runId] of runIds.entries())
+    await recordStart({
+      ...{ flowId, runId, scheduledAt: at(day + 1) },
+      rejectedCode: day === 11 ? 'CONCURRENT_LIMIT' : null,
+    });
+  const nextStarts = expect.arrayContaining([expect.stringMatching(/T09:00:00.000Z$/)]);
+  const shown = await fixture.flowrun.json<{ starts: object[] }>('schedule', 'show', flowId);
+  expect(shown).toMatchObject({
+    flowId,
+    ...schedule,
+    pausedAt: null,
+    nextStarts,
+    skippedStarts: 0,
+  });
+  expect(shown.starts).toHaveLength(10);
+  expect(shown.starts.slice(0, 2)).toMatchObject([
+    { scheduledAt: at(12).toISOString(), outcome: 'missed', code: 'CONCURRENT_LIMIT', runId: null },
+    { scheduledAt: at(11).toISOString(), outcome: 'started', code: null, runId: runIds[10] },
+  ]);
+  await createFlowStore(fixture.database.pool, fixture.sealer).pauseSchedule(flowId, true);
+  expect((await fixture.flowrun('schedule', 'show', flowId)).out).toMatch(
+    /Next starts: none\s+SCHEDULED AT +OUTCOME +CODE +RUN ID\s.*missed +CONCURRENT_LIMIT/,
+  );
 });
 
 it('adopts nothing if Temporal cannot be reached', async () => {
