@@ -73,7 +73,7 @@ async function admit(
   const admission = await deps.admission.admitRun({ ...wanted, isPostgresDiskShort });
   if (admission.outcome === 'rejected') {
     const code = admission.reason;
-    if (code === 'FLOW_ARCHIVED') return 'unscheduled';
+    if (code === 'FLOW_ARCHIVED' || code === 'PROJECT_ARCHIVED') return 'unscheduled';
     deps.logger.warn({ runId, requestId: null, flowId, projectId, code }, 'run_rejected');
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
     if (code === 'POSTGRES_DISK_SHORT') throw new Error('the disk of Postgres is almost full');

@@ -7,6 +7,7 @@ import type { BudgetOwner } from '../core/metering/monthly-budget.ts';
 export const errorStatuses = {
   VALIDATION_ERROR: [400, 408, 414, 415, 431],
   UNAUTHORIZED: [401, 403],
+  PROJECT_ARCHIVED: [403],
   NOT_FOUND: [404],
   METHOD_NOT_ALLOWED: [405],
   RUNNER_OFFLINE: [409],

@@ -35,6 +35,7 @@ export {
   NotFound,
   PayloadTooLarge,
   PreconditionFailed,
+  ProjectArchived,
   QueueFull,
   RangeNotSatisfiable,
   RateLimited,

@@ -2,7 +2,8 @@ import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { StartRun } from '../runs/start-run.ts';
-import { archiving } from './archive.ts';
+import { archiving } from './archiving/archive-flow.ts';
+import { projectArchiving } from './archiving/archive-project.ts';
 import { audit } from './audit/audit.ts';
 import { checkFlow } from './check-flow.ts';
 import { endpointEvents } from './endpoints/endpoint-events.ts';
@@ -33,6 +34,7 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   tokens(app, deps);
   audit(app, deps);
   projects(app, deps);
+  projectArchiving(app, deps);
   settings(app, deps);
   webhookSecret(app, deps);
   keys(app, deps);

@@ -20,7 +20,15 @@ const projectLimits = {
 
 const project = { projectId: z.string(), name: z.string(), ...projectLimits };
 
-export const projectRecord = z.object({ ...project, createdAt: timestamp }).meta({ id: 'Project' });
+export const projectRecord = z
+  .object({
+    ...project,
+    createdAt: timestamp,
+    archivedAt: timestamp.nullable().meta({
+      description: 'When the project was archived. Null: it is not archived.',
+    }),
+  })
+  .meta({ id: 'Project' });
 
 export const settingsRecord = z
   .object({

@@ -17,7 +17,14 @@ import { config, loadProject, projectPath, projectsPath } from './load-resources
 import { projectRecord } from './operator-records.ts';
 import { newProject, projectParams } from './operator-schemas.ts';
 
-const listQuery = z.strictObject({ ...pageQuery, cursor: matching(projectIdRule).optional() });
+const listQuery = z.strictObject({
+  ...pageQuery,
+  cursor: matching(projectIdRule).optional(),
+  archived: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true`: the archived projects instead of those in use.' }),
+});
 
 const list = {
   operationId: 'listProjects',
@@ -47,8 +54,9 @@ export function projects(app: App, deps: ApiDeps): void {
   app.get(projectsPath, { config: ofList, schema: list }, async (request, reply) => {
     const url = `${deps.publicUrl}${projectsPath}`;
     const projectIds = operatorOf(request).token?.projectIds ?? null;
+    const isArchived = request.query.archived === 'true';
     const page = await readPage(reply, { url, query: request.query }, (range) =>
-      deps.projects.page({ ...range, projectIds }),
+      deps.projects.page({ ...range, projectIds, isArchived }),
     );
     return { data: page.projects.map(projectView) };
   });
@@ -69,6 +77,10 @@ export function projects(app: App, deps: ApiDeps): void {
   }));
 }
 
-function projectView({ createdAt, ...project }: Project) {
-  return { ...project, createdAt: createdAt.toISOString() };
+export function projectView({ createdAt, archivedAt, ...project }: Project) {
+  return {
+    ...project,
+    createdAt: createdAt.toISOString(),
+    archivedAt: archivedAt?.toISOString() ?? null,
+  };
 }

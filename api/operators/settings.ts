@@ -46,7 +46,7 @@ export function settings(app: App, deps: ApiDeps): void {
   });
 
   /** The model's key is write-only. */
-  async function settingsOf({ createdAt: _createdAt, ...project }: Project) {
+  async function settingsOf({ createdAt: _created, archivedAt: _archived, ...project }: Project) {
     const model = await projects.readModel(project.projectId);
     return { data: { ...project, model: model && { baseUrl: model.baseUrl } } };
   }

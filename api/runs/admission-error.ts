@@ -51,6 +51,8 @@ const budgetReached = ({ limit, current, budget }: Omit<Rejection, 'reason'>) =>
 type WithOwnError = 'FLOW_ARCHIVED' | 'BUDGET_REACHED';
 
 const messages: Record<Exclude<Rejection['reason'], WithOwnError>, string> = {
+  PROJECT_ARCHIVED:
+    'The project is archived. It accepts no runs, sessions or messages until an operator restores it.',
   RUNNER_OFFLINE: 'The host to which this flow is bound is offline.',
   CONCURRENT_LIMIT: "The project's concurrent run limit is reached.",
   MONTHLY_QUOTA: "The project's monthly run quota is reached.",

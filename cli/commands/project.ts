@@ -16,6 +16,7 @@ import {
   wholeNumber,
 } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
+import { setProjectArchived } from './archive-project.ts';
 import { nothingToUpdate } from './require-change.ts';
 import { readWebhookSecrets, rotateSecret } from './webhook-secret.ts';
 
@@ -25,6 +26,8 @@ export function projectCommand(deps: CliDeps): Command {
     .addCommand(create(deps))
     .addCommand(list(deps))
     .addCommand(set(deps))
+    .addCommand(setProjectArchived(deps, { verb: 'archive', isArchived: true }))
+    .addCommand(setProjectArchived(deps, { verb: 'restore', isArchived: false }))
     .addCommand(webhookSecret(deps));
 }
 
@@ -50,8 +53,9 @@ function create({ withStores, loadValidators }: CliDeps): Command {
 function list({ withStores }: CliDeps): Command {
   return new Command('list')
     .description('list all projects')
+    .option('--archived', 'list the archived projects instead of those in use')
     .option('--json', 'print JSON')
-    .action((options: Output) =>
+    .action((options: Output & { archived?: true }) =>
       withStores(async ({ projects }) => {
         const fields = [
           'projectId',
@@ -63,7 +67,7 @@ function list({ withStores }: CliDeps): Command {
           'storageQuotaBytes',
           'createdAt',
         ] as const;
-        printTable(await projects.list(), [...fields], options);
+        printTable(await projects.list(options.archived), [...fields], options);
       }),
     );
 }

@@ -39,6 +39,8 @@ export class FlowrunError extends Error {
 export class ValidationError extends FlowrunError {}
 /** 401: no valid key. 403: the resource belongs to another project, or the key has no scope. */
 export class Unauthorized extends FlowrunError {}
+/** The project accepts no runs, sessions or messages. */
+export class ProjectArchived extends FlowrunError {}
 export class NotFound extends FlowrunError {}
 export class MethodNotAllowed extends FlowrunError {}
 export class RunnerOffline extends FlowrunError {}
@@ -78,6 +80,7 @@ export class ConnectionFailed extends FlowrunError {
 export const errorClasses: Record<string, typeof FlowrunError> = {
   VALIDATION_ERROR: ValidationError,
   UNAUTHORIZED: Unauthorized,
+  PROJECT_ARCHIVED: ProjectArchived,
   NOT_FOUND: NotFound,
   METHOD_NOT_ALLOWED: MethodNotAllowed,
   RUNNER_OFFLINE: RunnerOffline,

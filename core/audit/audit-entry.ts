@@ -1,6 +1,8 @@
 /** The kinds of changes. */
 export const auditActions = [
   'project_created',
+  'project_archived',
+  'project_restored',
   'settings_changed',
   'webhook_secret_prepared',
   'webhook_secret_rotated',

@@ -101,6 +101,7 @@ const runOutcomes = [
   'UPSTREAM_UNAVAILABLE',
   'POSTGRES_DISK_SHORT',
   'FLOW_ARCHIVED',
+  'PROJECT_ARCHIVED',
 ];
 const messageOutcomes = [
   'stored',
@@ -111,6 +112,7 @@ const messageOutcomes = [
   'BUDGET_REACHED',
   'POSTGRES_DISK_SHORT',
   'FLOW_ARCHIVED',
+  'PROJECT_ARCHIVED',
 ];
 
 /** Admitted, replayed, or rejected by one of the limits. */

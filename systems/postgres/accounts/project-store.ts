@@ -2,6 +2,7 @@ import { type ProjectModel, readProjectModel, sealModel } from '../admission/pro
 import type { Sealer } from '../admission/seal.ts';
 import type { Db } from '../client/pool.ts';
 import type { BlobOwner } from '../files/put-blob.ts';
+import { archiveProject } from './archive-project.ts';
 import { findUsedUpQuota, readStoredBytes } from './stored-bytes.ts';
 import {
   ensureWebhookSecrets,
@@ -22,6 +23,8 @@ export interface Project {
   /** Null: unlimited. */
   storageQuotaBytes: number | null;
   createdAt: Date;
+  /** When the project was archived; null: it is not archived. */
+  archivedAt: Date | null;
 }
 
 type ProjectLimit =
@@ -46,6 +49,8 @@ interface ProjectQuery {
   after?: string;
   /** Null, and the default: all projects. */
   projectIds?: readonly string[] | null;
+  /** The archived projects instead of those in use. */
+  isArchived?: boolean;
 }
 
 interface ProjectPage {
@@ -62,11 +67,15 @@ export function createProjectStore(pool: Db, sealer: Sealer) {
     find: (projectId: string) => findProject(pool, projectId),
     /** The same within a transaction: the project is locked until it ends. */
     findLocked: (projectId: string) => findLockedProject(pool, projectId),
-    list: () => listProjects(pool),
+    /** The projects in use, or the archived ones. */
+    list: (isArchived = false) => listProjects(pool, isArchived),
     page: (query: ProjectQuery) => pageOfProjects(pool, query),
     /** Null if there is no such project. */
     update: (projectId: string, patch: ProjectPatch) =>
       updateProject(pool, sealer, { ...patch, projectId }),
+    /** False if nothing changes. */
+    archive: (projectId: string, isArchived: boolean) =>
+      archiveProject(pool, { projectId, isArchived }),
     storedBytes: (projectId: string) => readStoredBytes(pool, projectId),
     /** Null if the storage quota of the project, or of a run's project, is not used up. */
     usedUpQuota: (of: BlobOwner['of']) => findUsedUpQuota(pool, of),
@@ -92,10 +101,11 @@ interface ProjectRow {
   monthly_budget_usd: number | null;
   storage_quota_bytes: number | null;
   created_at: Date;
+  archived_at: Date | null;
 }
 
 const columns = `id, name, max_concurrent_runs, max_open_sessions, monthly_run_quota,
-  monthly_budget_usd, storage_quota_bytes, created_at`;
+  monthly_budget_usd, storage_quota_bytes, created_at, archived_at`;
 
 async function insertProject(db: Db, input: NewProject): Promise<Project | null> {
   const bounds = Object.entries({
@@ -127,24 +137,28 @@ async function findLockedProject(db: Db, projectId: string): Promise<Project | n
   return findProject(db, projectId);
 }
 
-async function listProjects(db: Db): Promise<Project[]> {
-  const text = `select ${columns} from projects order by created_at, id`;
-  const { rows } = await db.query<ProjectRow>(text);
+async function listProjects(db: Db, isArchived: boolean): Promise<Project[]> {
+  const { rows } = await db.query<ProjectRow>(
+    `select ${columns} from projects where (archived_at is not null) = $1
+     order by created_at, id`,
+    [isArchived],
+  );
   return rows.map(toProject);
 }
 
 async function pageOfProjects(
   db: Db,
-  { limit, after, projectIds }: ProjectQuery,
+  { limit, after, projectIds, isArchived = false }: ProjectQuery,
 ): Promise<ProjectPage> {
   const { rows } = await db.query<ProjectRow>(
     `select ${columns} from projects
      where ($1::text is null
             or (created_at, id) > (select p.created_at, p.id from projects p where p.id = $1))
        and ($3::text[] is null or id = any($3))
+       and (archived_at is not null) = $4
      order by created_at, id
      limit $2`,
-    [after ?? null, limit + 1, projectIds ?? null],
+    [after ?? null, limit + 1, projectIds ?? null, isArchived],
   );
   const projects = rows.slice(0, limit).map(toProject);
   return { projects, next: rows.length > limit ? (projects.at(-1)?.projectId ?? null) : null };
@@ -194,5 +208,6 @@ function toProject(row: ProjectRow): Project {
     monthlyBudgetUsd: row.monthly_budget_usd,
     storageQuotaBytes: row.storage_quota_bytes,
     createdAt: row.created_at,
+    archivedAt: row.archived_at,
   };
 }

@@ -34,6 +34,9 @@ export const recordedChanges = (on: On) => ({
   createProject: (fields: NewProject) => createProject(on, fields),
   /** Null if there is no such project. */
   changeSettings: (projectId: string, patch: ProjectPatch) => changeSettings(on, projectId, patch),
+  /** False if nothing changes. */
+  setProjectArchived: (projectId: string, isArchived: boolean) =>
+    setProjectArchived(on, projectId, isArchived),
   createKey: (fields: NewKey) => createKey(on, fields),
   /** Null if there is no such key. */
   changeKey: (keyId: string, patch: KeyPatch) => changeKey(on, keyId, patch),
@@ -85,6 +88,13 @@ async function changeSettings(
   const updated = await on.projects.update(projectId, patch);
   if (patch.monthlyBudgetUsd !== undefined) await on.reportBudgets({ projectId });
   return updated;
+}
+
+async function setProjectArchived(on: On, projectId: string, isArchived: boolean) {
+  if (!(await on.projects.archive(projectId, isArchived))) return false;
+  const action = isArchived ? 'project_archived' : 'project_restored';
+  await on.record({ action, projectId, objectId: projectId, ...noFields });
+  return true;
 }
 
 async function createKey(on: On, { projectId, createdBy, key, ...fields }: NewKey) {
@@ -144,22 +154,14 @@ async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise
   return after;
 }
 
-async function setArchived(
-  on: On,
-  { projectId, flowId }: FlowId,
-  isArchived: boolean,
-): Promise<boolean> {
+async function setArchived(on: On, { projectId, flowId }: FlowId, isArchived: boolean) {
   if (!(await on.flows.archive(flowId, isArchived))) return false;
   const action = isArchived ? 'flow_archived' : 'flow_restored';
   await on.record({ action, projectId, objectId: flowId, ...noFields });
   return true;
 }
 
-async function setSchedulePaused(
-  on: On,
-  { projectId, flowId }: FlowId,
-  isPaused: boolean,
-): Promise<boolean> {
+async function setSchedulePaused(on: On, { projectId, flowId }: FlowId, isPaused: boolean) {
   if (!(await on.flows.pauseSchedule(flowId, isPaused))) return false;
   const action = isPaused ? 'schedule_paused' : 'schedule_resumed';
   await on.record({ action, projectId, objectId: flowId, ...noFields });

@@ -33,6 +33,7 @@ type RejectionReason =
   | 'STORAGE_QUOTA'
   /** The flow was archived after the request was authenticated. */
   | 'FLOW_ARCHIVED'
+  | 'PROJECT_ARCHIVED'
   | 'POSTGRES_DISK_SHORT'
   /** Retention has deleted the input files of the run to retry, and the request has none. */
   | 'INPUT_FILES_PURGED'

@@ -45,18 +45,22 @@ export function createScheduleStore(pool: Pool) {
 
 const atOnce = 100;
 
+/** Of `flows f` and its `projects p`. */
+const hasSchedule =
+  'f.schedule_cron is not null and f.archived_at is null and p.archived_at is null';
+
 async function unsynced(db: Db, after: string | undefined): Promise<UnsyncedSchedule[]> {
   const { rows } = await db.query<UnsyncedSchedule>(
-    `select id as "flowId", version,
-            case when schedule_cron is not null and archived_at is null
-              then json_build_object('cron', schedule_cron, 'timezone', schedule_timezone)
+    `select f.id as "flowId", f.version,
+            case when ${hasSchedule}
+              then json_build_object('cron', f.schedule_cron, 'timezone', f.schedule_timezone)
             end as schedule,
-            schedule_paused_at is not null as "isPaused"
-     from flows
-     where (schedule_cron is not null and archived_at is null
-            or schedule_synced_version is not null)
-       and schedule_synced_version is distinct from version
-     order by id <= $1::uuid, id
+            f.schedule_paused_at is not null as "isPaused"
+     from flows f join projects p on p.id = f.project_id
+     where (f.schedule_cron is not null or f.schedule_synced_version is not null)
+       and (${hasSchedule} or f.schedule_synced_version is not null)
+       and f.schedule_synced_version is distinct from f.version
+     order by f.id <= $1::uuid, f.id
      limit ${atOnce}`,
     [after],
   );
@@ -85,8 +89,8 @@ async function resyncAll(db: Db): Promise<void> {
 const markUnsynced = 'update flows set schedule_synced_version = 0';
 
 /**
- * A schedule that was paused or resumed, or whose flow was archived or restored, since it was read
- * is synced again. Skipped starts are an event of the project.
+ * A schedule that was paused or resumed, or whose flow or project was archived or restored, since
+ * it was read is synced again. Skipped starts are an event of the project.
  */
 async function markSynced(
   db: Db,
@@ -98,14 +102,14 @@ async function markSynced(
        update flows f
        set schedule_synced_version = case
              when (f.schedule_paused_at is not null) <> $4 then 0
-             when (f.schedule_cron is not null and f.archived_at is null) <> $3 then 0
+             when (${hasSchedule}) <> $3 then 0
              when $3::boolean or f.version <> $2 then $2::integer
            end,
            schedule_skipped_starts = $5
        from (
          select id, schedule_skipped_starts as known from flows where id = $1 for no key update
-       ) before
-       where f.id = before.id
+       ) before, projects p
+       where f.id = before.id and p.id = f.project_id
        returning f.id, f.project_id, ($5 - before.known)::integer as count
      )
      select project_id as "projectId", count,

@@ -16,6 +16,8 @@ create table projects (
   webhook_next_secret_sealed bytea,
   -- {apiKey, baseUrl} as JSON text, sealed; null: the service's model API is used
   model_sealed bytea,
+  -- no run, session or message is accepted while it is set; all data stays
+  archived_at timestamptz,
   created_at timestamptz not null default db_clock()
 );
 

@@ -469,6 +469,7 @@ CREATE TABLE public.projects (
     webhook_secret_sealed bytea,
     webhook_next_secret_sealed bytea,
     model_sealed bytea,
+    archived_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     CONSTRAINT projects_id_check CHECK ((id ~ '^[A-Za-z0-9_-]{1,64}$'::text)),
     CONSTRAINT projects_max_concurrent_runs_check CHECK ((max_concurrent_runs >= 0)),

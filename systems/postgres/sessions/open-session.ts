@@ -39,9 +39,11 @@ export interface OpenSessionRequest {
   author?: ChangeAuthor;
 }
 
+type ArchivedReason = 'FLOW_ARCHIVED' | 'PROJECT_ARCHIVED';
+
 /** Both numbers are null unless a limit was reached. */
 export interface SessionRejection {
-  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'POSTGRES_DISK_SHORT' | 'FLOW_ARCHIVED';
+  reason: 'SESSION_LIMIT' | 'STORAGE_QUOTA' | 'POSTGRES_DISK_SHORT' | ArchivedReason;
   limit: number | null;
   current: number | null;
 }
@@ -70,7 +72,7 @@ export async function openSession(
     throw error;
   });
   // Concurrent calls have opened the session, or as many as the project may have, or have archived
-  // the flow.
+  // the flow or the project.
   return made ?? openSession(pool, sealer, opening);
 }
 
@@ -80,7 +82,7 @@ class NotOpened extends Error {}
 interface FoundOpening {
   run_id: string | null;
   isReconciling: boolean;
-  isArchived: boolean;
+  archived: ArchivedReason | null;
   limit: number;
   current: number;
   /** Null if the storage quota is not used up; so is the next one. */
@@ -97,7 +99,11 @@ async function findOpened(
     `select
        (select run_id from sessions where flow_id = $1 and session_id = $2) as run_id,
        may_have_lost_runs($3 * interval '1 ms') as "isReconciling",
-       not exists (select from flows f where f.id = $1 and f.archived_at is null) as "isArchived",
+       case
+         when p.archived_at is not null then 'PROJECT_ARCHIVED'
+         when not exists (select from flows f where f.id = $1 and f.archived_at is null)
+           then 'FLOW_ARCHIVED'
+       end as archived,
        p.max_open_sessions as "limit", coalesce(o.count, 0) as current,
        s."limit" as "storageLimit", s.current as stored
      from projects p
@@ -107,16 +113,8 @@ async function findOpened(
     [flowId, sessionId, limits.host.staleMs, projectId],
   );
   if (!rows[0]) throw new Error(`cannot open a session: no project ${projectId}`);
-  const {
-    run_id: runId,
-    isReconciling,
-    isArchived,
-    limit,
-    current,
-    storageLimit,
-    stored,
-  } = rows[0];
-  if (isArchived) return { reason: 'FLOW_ARCHIVED', limit: null, current: null };
+  const { run_id: runId, isReconciling, archived, limit, current, storageLimit, stored } = rows[0];
+  if (archived !== null) return { reason: archived, limit: null, current: null };
   if (runId !== null) return findRun(db, runId);
   if (isPostgresDiskShort === true)
     return { reason: 'POSTGRES_DISK_SHORT', limit: null, current: null };
@@ -179,7 +177,8 @@ async function insertSession(
   const { rowCount } = await db.query(
     `with counted as (
        insert into open_sessions as o (project_id, count)
-       select p.id, 1 from projects p where p.id = $5 and p.max_open_sessions > 0
+       select p.id, 1 from projects p
+       where p.id = $5 and p.max_open_sessions > 0 and p.archived_at is null
        on conflict (project_id) do update set count = o.count + 1
          where o.count < (select p.max_open_sessions from projects p where p.id = $5)
        returning project_id

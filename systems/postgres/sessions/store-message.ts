@@ -28,6 +28,7 @@ export interface NewMessage {
 export type MessageRejection =
   | 'QUEUE_FULL'
   | 'FLOW_ARCHIVED'
+  | 'PROJECT_ARCHIVED'
   | 'POSTGRES_DISK_SHORT'
   | 'RUNNER_OFFLINE'
   | 'CONCURRENT_LIMIT'

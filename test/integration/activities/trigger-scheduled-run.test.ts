@@ -9,6 +9,7 @@ import { createPostgresDisk } from '../../../api/postgres-disk.ts';
 import type { MissedStarts } from '../../../core/flows/missed-starts.ts';
 import { scheduleLimits } from '../../../core/flows/schedule-limits.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createProjectStore } from '../../../systems/postgres/accounts/project-store.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
 import { createScheduleStore } from '../../../systems/postgres/maintenance/schedule-store.ts';
 import { createRunStore } from '../../../systems/postgres/runs/run-store.ts';
@@ -160,10 +161,14 @@ test('keeps the latest 20 starts of a schedule', async () => {
   expect(await schedules.listStarts(other)).toHaveLength(1);
 });
 
-test('starts no run of an archived flow, and reports no missed start', async () => {
+test('starts no run of an archived flow or project, and reports no missed start', async () => {
   const { deps, flows, missed } = fixture();
-  const { flowId } = (await newScenario()).flow;
+  const { flowId, projectId } = (await newScenario()).flow;
   const read = await flows.find(flowId);
+  const projects = createProjectStore(database.pool, testSealer);
+  await projects.archive(projectId, true);
+  expect(await triggerScheduledRun(deps, startOf(flowId))).toEqual({ outcome: 'unscheduled' });
+  await projects.archive(projectId, false);
   await flows.archive(flowId, true);
   const raced = { ...deps, flows: { find: async () => read } };
   for (const on of [deps, raced])

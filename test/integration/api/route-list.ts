@@ -65,6 +65,7 @@ const forRunTokens = [
 const forOperatorTokens = [
   'GET /api/audit',
   'GET /api/audit.ndjson',
+  'DELETE /api/projects/:projectId',
   'DELETE /api/projects/:projectId/endpoints/:endpointId',
   'DELETE /api/projects/:projectId/flows/:flowId',
   'DELETE /api/projects/:projectId/flows/:flowId/files',
@@ -131,6 +132,7 @@ const forOperatorTokens = [
   'POST /api/projects/:projectId/runs/:runId/interactions/:interactionId',
   'POST /api/projects/:projectId/runs/:runId/interrupt',
   'POST /api/projects/:projectId/runs/:runId/stop',
+  'POST /api/projects/:projectId/restore',
   'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
   'POST /api/projects/:projectId/webhook-secret/next',
   'POST /api/projects/:projectId/webhook-secret/rotate',

@@ -6,6 +6,7 @@ import { logFirstSignInLink } from '../../../api/operators/sign-in/first-sign-in
 import { createLogger } from '../../../config/logger.ts';
 import { createAuditLog } from '../../../systems/postgres/accounts/audit-log.ts';
 import type { KeyRecord } from '../../../systems/postgres/accounts/key-row.ts';
+import type { Project } from '../../../systems/postgres/accounts/project-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { cliWith } from '../../support/run-cli.ts';
 import { useCliFixture } from './cli-fixture.ts';
@@ -91,6 +92,18 @@ test('each change by the command line has one entry', async () => {
     fieldsAfter: ['prompt', 'schedule'],
   });
   expect(JSON.stringify(found)).not.toContain('canary');
+});
+
+test('a project is archived and restored with one entry each', async () => {
+  const before = (await entries()).length;
+  const archived = await flowrun.json<Project>('project', 'archive', 'shop');
+  expect(archived.archivedAt).toEqual(expect.any(String));
+  await flowrun('project', 'archive', 'shop');
+  expect(await flowrun.json('project', 'list', '--archived')).toEqual([archived]);
+  const restored = await flowrun.json<Project>('project', 'restore', 'shop');
+  expect(restored.archivedAt).toBeNull();
+  const actions = (await entries(before)).map(({ action }) => action);
+  expect(actions).toEqual(['project_archived', 'project_restored']);
 });
 
 test('what settings create at the first start has one entry each', async () => {

@@ -25,7 +25,8 @@ test('creates a project with the given fields and defaults', async () => {
   const others = { monthlyBudgetUsd: null, storageQuotaBytes: 50 * 1024 ** 3 };
   const usual = { projectId, name: projectId, ...bounds, ...others };
   const path = `/api/projects/${projectId}`;
-  expect((await operator(path)).json.data).toEqual({ ...usual, createdAt: expect.any(String) });
+  const times = { createdAt: expect.any(String), archivedAt: null };
+  expect((await operator(path)).json.data).toEqual({ ...usual, ...times });
   const ofFull = { maxConcurrentRuns: 0, maxOpenSessions: 1_000_000, monthlyRunQuota: 1_000_000 };
   const full = { name: 'Full', ...ofFull, monthlyBudgetUsd: 1e6, storageQuotaBytes: 2 ** 50 };
   const other = await newProject(full);

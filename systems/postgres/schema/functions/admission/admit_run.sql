@@ -56,6 +56,11 @@ begin
   end if;
 
   outcome := 'rejected';
+  if project.archived_at is not null then
+    reason := 'PROJECT_ARCHIVED';
+    return next;
+    return;
+  end if;
   if postgres_disk_is_short then
     reason := 'POSTGRES_DISK_SHORT';
     return next;

@@ -55,6 +55,13 @@ begin
     return;
   end if;
 
+  if exists (
+    select from projects p where p.id = run.project_id and p.archived_at is not null
+  ) then
+    outcome := 'PROJECT_ARCHIVED';
+    return next;
+    return;
+  end if;
   -- The flow was archived after the request was authenticated.
   if exists (select from flows f where f.id = run.flow_id and f.archived_at is not null) then
     outcome := 'FLOW_ARCHIVED';

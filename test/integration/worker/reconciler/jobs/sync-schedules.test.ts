@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Flow } from '../../../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../../../systems/postgres/accounts/flow-store.ts';
+import { createProjectStore } from '../../../../../systems/postgres/accounts/project-store.ts';
 import { createScheduleStore } from '../../../../../systems/postgres/maintenance/schedule-store.ts';
 import { createTestDatabase, type TestDatabase, testSealer } from '../../../../support/database.ts';
 import { createScenario } from '../../../../support/database-records.ts';
@@ -149,6 +150,23 @@ test('the schedule of an archived flow is removed, and created again when it is 
   for (let count = 0; count < 3; count += 1) await fixture.reconciler.pass();
   expect(callsFor(flow)).toEqual([line, `unschedule ${flow.flowId}`]);
   await flows().archive(flow.flowId, false);
+  for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow).slice(2)).toEqual([line]);
+});
+
+test('the schedules of an archived project are removed, and created again when it is restored', async () => {
+  const flow = await newFlow();
+  const line = `schedule ${flow.flowId} 0 9 * * * UTC`;
+  const projects = createProjectStore(database.pool, testSealer);
+  const { ensureSchedule } = fixture.deps.temporal;
+  fixture.deps.temporal.ensureSchedule = async (flowId, schedule) => {
+    await projects.archive(flow.projectId, true);
+    fixture.deps.temporal.ensureSchedule = ensureSchedule;
+    return ensureSchedule(flowId, schedule);
+  };
+  for (let count = 0; count < 3; count += 1) await fixture.reconciler.pass();
+  expect(callsFor(flow)).toEqual([line, `unschedule ${flow.flowId}`]);
+  await projects.archive(flow.projectId, false);
   for (let count = 0; count < 2; count += 1) await fixture.reconciler.pass();
   expect(callsFor(flow).slice(2)).toEqual([line]);
 });

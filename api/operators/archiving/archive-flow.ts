@@ -1,15 +1,15 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { App } from '../app-types.ts';
-import type { ApiDeps } from '../deps.ts';
-import { flowRecord } from '../flows/flow-schema.ts';
-import { flowView } from '../flows/flow-view.ts';
-import { noQuery } from '../runs/run-schema.ts';
-import { enveloped, errors } from '../schemas/envelope.ts';
-import { recordChange } from './audit/record-change.ts';
-import { operatorOf } from './identify-operator.ts';
-import { config, loadProjectFlow, projectPath } from './load-resources.ts';
-import { flowOfProjectParams } from './operator-schemas.ts';
+import type { App } from '../../app-types.ts';
+import type { ApiDeps } from '../../deps.ts';
+import { flowRecord } from '../../flows/flow-schema.ts';
+import { flowView } from '../../flows/flow-view.ts';
+import { noQuery } from '../../runs/run-schema.ts';
+import { enveloped, errors } from '../../schemas/envelope.ts';
+import { recordChange } from '../audit/record-change.ts';
+import { operatorOf } from '../identify-operator.ts';
+import { config, loadProjectFlow, projectPath } from '../load-resources.ts';
+import { flowOfProjectParams } from '../operator-schemas.ts';
 
 const path = `${projectPath}/flows/:flowId`;
 const one = { params: flowOfProjectParams, querystring: noQuery };
