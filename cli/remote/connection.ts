@@ -31,15 +31,25 @@ export async function openClient(context: Context, signal?: AbortSignal): Promis
  * the one it was given for.
  */
 export function currentContext(): Context {
-  const given = readSignedInConfig();
-  const { current, contexts } = readContexts();
-  const selected = current === null ? undefined : contexts[current];
-  const url = given.url === undefined ? selected?.url : serviceUrl(given.url);
-  if (url === undefined) throw signInFirst();
+  const { selected, contexts } = selectedContext();
+  const url = selectedUrl();
   const known = [selected, ...Object.values(contexts)].find((context) => context?.url === url);
-  const key = given.key ?? known?.key;
+  const key = readSignedInConfig().key ?? known?.key;
   if (key === undefined) throw signInFirst();
   return { url, key };
+}
+
+/** The address of the service that commands call. */
+export function selectedUrl(): string {
+  const { url } = readSignedInConfig();
+  const selected = url === undefined ? selectedContext().selected?.url : serviceUrl(url);
+  if (selected === undefined) throw signInFirst();
+  return selected;
+}
+
+function selectedContext() {
+  const { current, contexts } = readContexts();
+  return { selected: current === null ? undefined : contexts[current], contexts };
 }
 
 const signInFirst = () =>

@@ -1,9 +1,10 @@
 import type { EndCause } from '../../core/runs/end-cause.ts';
 
-/** 1 and 2 are those of every command. */
+/** 1 and 2 are those of every command, and 3 that of `apply --check`. */
 export const exitCodes = {
   completed: 0,
   failure: 1,
+  drift: 3,
   agentError: 10,
   stopped: 11,
   timedOut: 12,

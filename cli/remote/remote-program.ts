@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import { answerCommand } from './commands/answer.ts';
+import { applyCommand } from './commands/apply.ts';
 import { chatCommand } from './commands/chat.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
+import { exportCommand } from './commands/export.ts';
 import { filesCommand } from './commands/files.ts';
 import { contextCommand, loginCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
@@ -11,7 +13,7 @@ import { runsCommand } from './commands/runs.ts';
 import { interruptCommand, stopCommand } from './commands/stop.ts';
 import { usageCommand } from './commands/usage.ts';
 
-/** Adds the commands that call the API with a key. */
+/** Adds the commands that call the API, with a key or with an operator token. */
 export function addRemoteCommands(program: Command): Command {
   return program
     .addCommand(loginCommand())
@@ -26,6 +28,8 @@ export function addRemoteCommands(program: Command): Command {
     .addCommand(filesCommand())
     .addCommand(diffCommand())
     .addCommand(usageCommand())
+    .addCommand(applyCommand())
+    .addCommand(exportCommand())
     .addCommand(completionCommand())
     .addCommand(completeCommand(), { hidden: true });
 }
@@ -40,7 +44,8 @@ export function createRemoteProgram(version: string): Command {
 }
 
 const remoteHelp = `
-FLOWRUN_URL and FLOWRUN_KEY override the context. Operators have further commands, on the machine of
-the service. Exit codes of run and logs -f: 0 completed, 1 failure, 2 wrong usage, 10 the agent
-failed, 11 stopped, 12 timed out or stalled, 13 budget or turns used up, 14 no slot or not started,
-15 host lost, 130 detached by Ctrl-C.`;
+FLOWRUN_URL and FLOWRUN_KEY override the context. apply and export need FLOWRUN_TOKEN, an operator
+token, instead of a key; apply --check exits with 3 if the service differs. Operators have further
+commands, on the machine of the service. Exit codes of run and logs -f: 0 completed, 1 failure,
+2 wrong usage, 10 the agent failed, 11 stopped, 12 timed out or stalled, 13 budget or turns used up,
+14 no slot or not started, 15 host lost, 130 detached by Ctrl-C.`;

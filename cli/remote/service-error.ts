@@ -40,7 +40,7 @@ function hintFor({ code, status }: FlowrunError): string | null {
     case 'CONNECTION_FAILED':
       return 'Check the address of the service: flowrun context list';
     case 'UNAUTHORIZED':
-      return status === 401 ? 'Sign in with a valid key: flowrun login <url> --key <key>' : null;
+      return status === 401 ? signInAgain : null;
     case 'CONCURRENT_LIMIT':
       return 'These runs use the slots: flowrun runs --status running';
     case 'SESSION_LIMIT':
@@ -49,3 +49,7 @@ function hintFor({ code, status }: FlowrunError): string | null {
       return null;
   }
 }
+
+const signInAgain =
+  'Sign in with a valid key: flowrun login <url> --key <key>\n' +
+  'For apply and export, set FLOWRUN_TOKEN to a valid operator token.';

@@ -15,6 +15,8 @@ export interface Retry {
 interface HttpOptions {
   /** The address of the service, without `/api/v1`. */
   url: string;
+  /** The path that paths of requests are relative to. */
+  root?: '/api/v1' | '/api';
   key: string | undefined;
   fetch: typeof fetch;
   /** Aborts every request. */
@@ -26,7 +28,7 @@ type Query = Record<string, string | number | boolean | readonly string[] | unde
 
 export interface HttpRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Relative to `/api/v1`. */
+  /** Relative to the root. */
   path: string;
   query?: Query | undefined;
   /** Sent as JSON. */
@@ -60,7 +62,7 @@ export interface Http {
 }
 
 export function createHttp(options: HttpOptions): Http {
-  const base = baseOf(options.url);
+  const base = `${serviceOf(options.url)}${options.root ?? '/api/v1'}`;
 
   async function call<T>(request: HttpRequest, read: Reading<T>): Promise<T> {
     const { method = 'GET', path, attempts = 4, isRepeatable = method !== 'POST' } = request;
@@ -140,11 +142,11 @@ async function* itemsOf<T>(
   }
 }
 
-/** Also accepts the address of the API itself. */
-function baseOf(url: string): string {
+/** The address of the service. Also accepts that of the API itself. */
+function serviceOf(url: string): string {
   const { protocol, origin, pathname } = new URL(url);
   if (!/^https?:$/.test(protocol)) throw new TypeError(`The address ${url} is not http or https.`);
-  return `${origin}${pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}/api/v1`;
+  return `${origin}${pathname.replace(/\/+$/, '').replace(/\/api\/v1$/, '')}`;
 }
 
 /** A minute, and a second for each 64 KiB that are sent. */

@@ -16,7 +16,7 @@ export async function buildCliPackage(): Promise<Record<string, string>> {
 }
 
 async function bundle(): Promise<string> {
-  const contains = licensesOf('commander', 'eventsource-parser');
+  const contains = licensesOf('commander', 'eventsource-parser', 'yaml');
   const { outputFiles } = await build({
     entryPoints: [join(root, 'cli/remote/main.ts')],
     bundle: true,

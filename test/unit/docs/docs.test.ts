@@ -100,11 +100,24 @@ test('every setting named in a page exists', () => {
   expect(unknown.map(({ path, name }) => `${path}: ${name}`)).toEqual([]);
 });
 
-/** A code of the interface, or a name that another program reads. */
+/** Files with the codes of the interface, and with the variables of clients. */
+const namingFiles = [
+  'api/errors.ts',
+  'client/flowrun.ts',
+  'config/cli/operator-config.ts',
+  'cli/remote/operator-connection.ts',
+];
+
+/** Names that another program reads, and variables of examples. */
+const otherNames = [
+  ...['COMPOSE_FILE', 'DAC_OVERRIDE', 'SYS_ADMIN'],
+  ...['GITHUB_TOKEN', 'REVIEWER_TOKEN', 'MCP_DOCS'],
+];
+
 const isOfOthers = (name: string): boolean =>
-  ['api/errors.ts', 'client/flowrun.ts'].some((file) =>
+  namingFiles.some((file) =>
     new RegExp(`\\b${name}\\b`).test(readFileSync(join(repository, file), 'utf8')),
-  ) || ['COMPOSE_FILE', 'DAC_OVERRIDE', 'SYS_ADMIN'].includes(name);
+  ) || otherNames.includes(name);
 
 test('every command and option in a page exists', () => {
   const lines = code.flatMap((one) =>

@@ -1,0 +1,12 @@
+/** What the environment says to commands that act as an operator. */
+interface OperatorConfig {
+  token: string | undefined;
+}
+
+/** An empty variable counts as missing. */
+export const readOperatorConfig = (): OperatorConfig => ({
+  token: process.env['FLOWRUN_TOKEN'] || undefined,
+});
+
+/** The variables with the values of secrets, which flow files name. */
+export const readVariables = (): Readonly<Record<string, string | undefined>> => process.env;
