@@ -1,4 +1,4 @@
-import type { EventOf, Run, RunDetails, RunEvent } from '../../client/index.ts';
+import type { Run, RunDetails, RunEvent } from '../../client/index.ts';
 import { stripControlCodes } from '../../core/sanitize-text.ts';
 import { CliError } from '../format-error.ts';
 import { note, write } from '../print.ts';
@@ -20,12 +20,14 @@ export async function followToEnd(run: Run, { signal, onEvent }: Following): Pro
 export function progressOn(output: NodeJS.WriteStream, runId: string): (event: RunEvent) => void {
   return (event) => {
     if (event.type === 'output') output.write(event.data.data);
-    if (event.type === 'interaction') noteQuestion(event, runId);
+    noteQuestions(event, runId);
   };
 }
 
-function noteQuestion({ data }: EventOf<'interaction'>, runId: string): void {
-  const texts = data.questions.map(({ question }) => question);
+/** A run waits until its question is answered. */
+export function noteQuestions(event: RunEvent, runId: string): void {
+  if (event.type !== 'interaction') return;
+  const texts = event.data.questions.map(({ question }) => question);
   note(stripControlCodes(`The agent asks: ${texts.join(' ')}`));
   note(`Answer it: flowrun answer ${shortId(runId)}`);
 }

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
-import type { Run, RunDetails, RunOptions } from '../../../client/index.ts';
+import type { Run, RunDetails, RunEvent, RunOptions } from '../../../client/index.ts';
 import { CliError } from '../../format-error.ts';
 import { budgetUsd, wholeNumber } from '../../parse-options.ts';
 import { note, write } from '../../print.ts';
@@ -10,6 +10,7 @@ import { findFlowId } from '../find-flow.ts';
 import { shortId } from '../find-run.ts';
 import {
   followToEnd,
+  noteQuestions,
   printAnswer,
   printEvent,
   progressOn,
@@ -129,8 +130,8 @@ async function waitForEnd(
   return followToEnd(run, {});
 }
 
-function onEventOf({ runId }: Run, { json, wait }: RunCommandOptions) {
-  if (wait === true) return () => {};
+function onEventOf({ runId }: Run, { json, wait }: RunCommandOptions): (event: RunEvent) => void {
+  if (wait === true) return (event) => noteQuestions(event, runId);
   return json === true ? printEvent : progressOn(process.stderr, runId);
 }
 

@@ -77,7 +77,7 @@ describe('run', () => {
   });
 
   it('shows a question, which another command answers', async () => {
-    const run = flowrun.start('run', 'writer', asking([colour]));
+    const run = flowrun.start('run', 'writer', asking([colour]), '--wait');
     await run.untilErr('The agent asks: Which colour?');
     const runId = runIdIn(run.err());
     const asked = await flowrun('answer', runId, '--json');
