@@ -73,7 +73,7 @@ export interface ApiDeps {
   configs: Pick<RunConfigStore, 'context'>;
   webhooks: Pick<WebhookStore, 'attempts' | 'markRedeliveryStarted'>;
   endpoints: EndpointStore;
-  events: Pick<EventStore, 'find' | 'attempts' | 'page'>;
+  events: Pick<EventStore, 'find' | 'attempts' | 'page' | 'pageOfSession'>;
   projects: Omit<ProjectStore, 'list'>;
   operators: Pick<OperatorStore, 'findBySession'>;
   operatorTokens: Pick<OperatorTokenStore, 'findHolder' | 'page'>;

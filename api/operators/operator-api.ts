@@ -8,6 +8,7 @@ import { audit } from './audit/audit.ts';
 import { checkFlow } from './check-flow.ts';
 import { endpointEvents } from './endpoints/endpoint-events.ts';
 import { endpoints } from './endpoints/endpoints.ts';
+import { sessionEvents } from './endpoints/session-events.ts';
 import { flows } from './flows.ts';
 import { keys } from './keys.ts';
 import { projects } from './projects.ts';
@@ -50,4 +51,5 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   redeliver(app, deps);
   endpoints(app, deps);
   endpointEvents(app, deps);
+  sessionEvents(app, deps);
 }

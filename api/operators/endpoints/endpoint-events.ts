@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { EndpointEventRecord } from '../../../systems/postgres/endpoints/event-store.ts';
 import type { App } from '../../app-types.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
@@ -18,6 +17,7 @@ import {
   eventWithAttempts,
   requestedEvent,
 } from './endpoint-schema.ts';
+import { eventView } from './event-view.ts';
 import { loadEndpoint, loadEvent } from './load-endpoint.ts';
 
 const path = `${projectPath}/endpoints/:endpointId`;
@@ -102,8 +102,3 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
     return { data: { eventId, delivery } };
   });
 }
-
-const eventView = <E extends EndpointEventRecord>({ createdAt, ...event }: E) => ({
-  ...event,
-  createdAt: createdAt.toISOString(),
-});

@@ -55,8 +55,11 @@ export function createEventStore(pool: Pool, sealer: Sealer) {
     /** All attempts, in their order. */
     attempts: (eventId: string): Promise<MadeAttempt[]> => listAttempts(pool, tables, eventId),
     /** Latest first. `after` is a page's `next`. */
-    page: (endpointId: string, query: { limit: number; after?: string }) =>
-      pageOfEvents(pool, endpointId, query),
+    page: (endpointId: string, query: PageQuery) =>
+      pageOfEvents(pool, { ...query, receiver: 'endpoint_id = $1', receiverId: endpointId }),
+    /** The same for the events that are sent to the callback URL of a session. */
+    pageOfSession: (runId: string, query: PageQuery) =>
+      pageOfEvents(pool, { ...query, receiver: ofSession, receiverId: runId }),
     /**
      * Takes pending events so that their workflows can be started, in turn between the projects.
      * Of each project it takes no more than may be in progress at a time. An event that stays
@@ -165,19 +168,30 @@ async function findEvent(
   return rows[0] ?? null;
 }
 
+interface PageQuery {
+  limit: number;
+  after?: string;
+}
+
+const ofSession = 'run_id = $1 and endpoint_id is null';
+
+interface EventReceiver {
+  receiver: 'endpoint_id = $1' | typeof ofSession;
+  receiverId: string;
+}
+
 async function pageOfEvents(
   db: Db,
-  endpointId: string,
-  { limit, after }: { limit: number; after?: string },
+  { receiver, receiverId, limit, after }: PageQuery & EventReceiver,
 ): Promise<{ events: EndpointEventRecord[]; next: string | null }> {
   const { rows } = await db.query<EndpointEventRecord>(
     `select ${columns} from webhook_events
-     where endpoint_id = $1
+     where ${receiver}
        and ($2::uuid is null
             or (created_at, id) < (select a.created_at, a.id from webhook_events a where a.id = $2))
      order by created_at desc, id desc
      limit $3`,
-    [endpointId, after ?? null, limit + 1],
+    [receiverId, after ?? null, limit + 1],
   );
   const events = rows.slice(0, limit);
   return { events, next: rows.length > limit ? (events.at(-1)?.eventId ?? null) : null };

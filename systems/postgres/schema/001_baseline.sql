@@ -724,6 +724,8 @@ create index webhook_events_to_start on webhook_events (project_id, start_at)
   where state = 'pending';
 create index webhook_events_of_endpoint
   on webhook_events (endpoint_id, created_at desc, id desc);
+create index webhook_events_of_session
+  on webhook_events (run_id, created_at desc, id desc) where endpoint_id is null;
 create index webhook_events_by_age on webhook_events (created_at);
 
 -- The attempts of these events, like those of runs.

@@ -1001,6 +1001,8 @@ CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (created
 
 CREATE INDEX webhook_events_of_endpoint ON public.webhook_events USING btree (endpoint_id, created_at DESC, id DESC);
 
+CREATE INDEX webhook_events_of_session ON public.webhook_events USING btree (run_id, created_at DESC, id DESC) WHERE (endpoint_id IS NULL);
+
 CREATE INDEX webhook_events_to_start ON public.webhook_events USING btree (project_id, start_at) WHERE (state = 'pending'::text);
 
 CREATE TRIGGER audit_log_is_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION public.reject_change();
