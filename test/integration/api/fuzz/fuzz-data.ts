@@ -60,6 +60,7 @@ export async function createFuzzData(fixture: ApiFixture, keyCount: number): Pro
     if (isOther && choice % 2 === 0) return randomUUID();
     if (parameter === 'flowId') return isOther ? otherTenant.flowId : tenant.flowId;
     if (parameter === 'interactionId') return interactionId;
+    if (parameter === 'version') return String(1 + (choice % 2));
     const session = sessions[choice % sessions.length];
     if (parameter === 'sessionId') return session?.sessionId ?? randomUUID();
     if (parameter === 'messageId') return session?.messageId ?? randomUUID();
