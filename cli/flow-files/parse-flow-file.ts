@@ -21,7 +21,7 @@ export interface FlowFile {
   lineOf: FrontMatter['lineOf'];
 }
 
-export type ParsedFlowFile = { flow: FlowFile } | { problems: FileProblem[] };
+type ParsedFlowFile = { flow: FlowFile } | { problems: FileProblem[] };
 
 interface Source {
   file: string;

@@ -14,13 +14,13 @@ export type FieldChange =
   | { field: string; before: unknown; after: unknown }
   | { field: string; secret: Status };
 
-export interface FileChange {
+interface FileChange {
   path: string;
   status: Status;
 }
 
 /** A file of a flow. */
-export interface FlowContent {
+interface FlowContent {
   path: string;
   sha256: string;
   mode: '0644' | '0755';
