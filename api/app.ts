@@ -104,12 +104,12 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   const chatParts = { workflows, waitForTurnEnd, closing: closing.signal };
   sessions(app, deps, chatParts);
   const forProjects = forOperators(app);
-  runsOfProjects(forProjects, deps, { streams, workflows });
+  runsOfProjects(forProjects, deps, { streams, workflows, startRun });
   sessions(forProjects, deps, chatParts);
   listFlows(app, deps);
   readVersions(app, deps);
   mcp(app, deps, closing.signal);
-  operatorApi(app, deps, { guard: operatorGuard, startRun });
+  operatorApi(app, deps, operatorGuard);
   openapi(app);
   postman(app, deps.publicUrl);
   flowFileSchema(app);
@@ -143,11 +143,9 @@ function runs(app: App, deps: ApiDeps, { streams, workflows, startRun }: RunPart
 }
 
 /** The same handlers for operators. Lists and records of runs have more fields for them. */
-function runsOfProjects(
-  app: App,
-  deps: ApiDeps,
-  { streams, workflows }: Pick<RunParts, 'streams' | 'workflows'>,
-): void {
+function runsOfProjects(app: App, deps: ApiDeps, parts: RunParts): void {
+  const { streams, workflows, startRun } = parts;
+  triggerRun(app, deps, startRun);
   readVersions(app, deps);
   streamRun(app, deps, streams);
   readLogs(app, deps);
@@ -155,6 +153,7 @@ function runsOfProjects(
   answerInteraction(app, deps);
   stopRun(app, deps, workflows);
   interruptRun(app, deps, workflows);
+  retryRun(app, deps, startRun);
   deleteRun(app, deps, workflows);
   filesOfProjects(app, deps);
 }

@@ -1,7 +1,6 @@
 import type { App } from '../app-types.ts';
 import type { BruteForceGuard } from '../auth/brute-force-guard.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { StartRun } from '../runs/start-run.ts';
 import { archiving } from './archiving/archive-flow.ts';
 import { projectArchiving } from './archiving/archive-project.ts';
 import { audit } from './audit/audit.ts';
@@ -14,7 +13,6 @@ import { keys } from './keys.ts';
 import { projects } from './projects.ts';
 import { redeliver } from './redeliver.ts';
 import { restoreVersion } from './restore-version.ts';
-import { runNow } from './run-now.ts';
 import { runs } from './runs.ts';
 import { schedules } from './schedules/schedules.ts';
 import { settings } from './settings.ts';
@@ -24,13 +22,8 @@ import { tokens } from './tokens.ts';
 import { usage } from './usage.ts';
 import { webhookSecret } from './webhook-secret.ts';
 
-interface Helpers {
-  guard: BruteForceGuard;
-  startRun: StartRun;
-}
-
 /** The routes for operators, with their own sign-in: see identify-operator.ts. */
-export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helpers): void {
+export function operatorApi(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   signIn(app, deps, guard);
   tokens(app, deps);
   audit(app, deps);
@@ -47,7 +40,6 @@ export function operatorApi(app: App, deps: ApiDeps, { guard, startRun }: Helper
   usage(app, deps);
   spend(app, deps);
   runs(app, deps);
-  runNow(app, deps, startRun);
   redeliver(app, deps);
   endpoints(app, deps);
   endpointEvents(app, deps);

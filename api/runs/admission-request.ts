@@ -11,6 +11,7 @@ import { callerOf } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { type DecodedFile, decodeFiles } from '../files/input-files.ts';
+import { authorOf } from '../operators/audit/record-change.ts';
 import { checkBudget } from './check-budget.ts';
 import { checkCallbackUrl } from './check-callback-url.ts';
 import { parseContextHeaders } from './context-headers.ts';
@@ -48,7 +49,7 @@ export function parseTrigger(
 /** The creator of a run and the request that it came with. */
 type RunCreator = Pick<
   AdmitRun,
-  'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId'
+  'triggerType' | 'keyId' | 'keyName' | 'keyCreatedBy' | 'requestId' | 'author'
 >;
 
 /** The key of the request, or its operator. */
@@ -56,7 +57,7 @@ export function creatorOf(request: FastifyRequest): RunCreator {
   const { id: requestId, operator } = request;
   if (operator !== null) {
     const noKey = { keyId: null, keyName: 'dashboard', keyCreatedBy: operator.name };
-    return { triggerType: 'dashboard', ...noKey, requestId };
+    return { triggerType: 'dashboard', ...noKey, requestId, author: authorOf(request) };
   }
   const { keyId, name: keyName, createdBy: keyCreatedBy } = callerOf(request).key;
   return { triggerType: 'api', keyId, keyName, keyCreatedBy, requestId };

@@ -3,7 +3,6 @@ import type { FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
-import { authorOf } from '../operators/audit/record-change.ts';
 import { admissionError, restoreNotReconciled } from '../runs/admission-error.ts';
 import { creatorOf } from '../runs/admission-request.ts';
 import { checkCallbackUrl } from '../runs/check-callback-url.ts';
@@ -56,7 +55,6 @@ export async function findOrCreateSession(
     flowId: flow.flowId,
     projectId: flow.projectId,
     ...creatorOf(request),
-    author: authorOf(request),
     name: body.name ?? null,
     labels: body.labels ?? {},
     partialMessages: body.partialMessages ?? false,

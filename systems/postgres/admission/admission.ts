@@ -69,7 +69,7 @@ export function createAdmission(
   return {
     /** Throws if the project or the flow does not exist. */
     admitRun: (input: AdmitRun): Promise<Admission> =>
-      input.audit === undefined
+      input.author === undefined
         ? admitRun(pool, options, { input })
         : admitInSteps(pool, options, { input, files: noFiles }),
     /**
@@ -159,7 +159,7 @@ async function admitInSteps(
       const outcome = await addInputFiles(db, admitted.run, files);
       if (outcome.outcome !== 'added') throw new FileConflictError(outcome);
     }
-    if (input.audit !== undefined) await recordRunStarted(db, input.audit, admitted.run);
+    if (input.author !== undefined) await recordRunStarted(db, input.author, admitted.run);
     return admitted;
   });
   if (admission.outcome !== 'admitted') return admission;

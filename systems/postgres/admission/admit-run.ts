@@ -1,7 +1,7 @@
-import type { AuditActor } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import type { Labels, TriggerType } from '../../../core/runs/run.ts';
 import { nonEmptyFields, type RunConfig } from '../../../core/runs/run-config.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import { sealConfig, sealContext } from './run-config-store.ts';
 import type { Sealer } from './seal.ts';
 
@@ -35,8 +35,8 @@ export interface AdmitRun {
   config: RunConfig;
   /** Postgres' disk is almost full, so a new run is rejected; by default it is not. */
   isPostgresDiskShort?: boolean;
-  /** Written if the run is admitted; by default the run has no entry in the audit log. */
-  audit?: AuditActor;
+  /** The operator who starts the run; by default the run has no entry in the audit log. */
+  author?: ChangeAuthor;
 }
 
 /** Columns of `runs` by name, and the fields that `admit_run` declares. */

@@ -133,6 +133,7 @@ const forOperatorTokens = [
   'POST /api/projects/:projectId/keys',
   'POST /api/projects/:projectId/runs/:runId/interactions/:interactionId',
   'POST /api/projects/:projectId/runs/:runId/interrupt',
+  'POST /api/projects/:projectId/runs/:runId/retry',
   'POST /api/projects/:projectId/runs/:runId/stop',
   'POST /api/projects/:projectId/restore',
   'POST /api/projects/:projectId/runs/:runId/webhook/events/:eventId/redeliver',

@@ -149,3 +149,18 @@ test('a change that cannot be recorded is not made', async () => {
   const run = await fixture.stores.runs.find(runId);
   expect(run).toMatchObject({ endCause: null, deletedAt: null, labels: {} });
 });
+
+test('a retry by an operator has one entry, for the new run', async () => {
+  const runId = await newRun();
+  const url = at(`/runs/${runId}/retry`);
+  expect((await olga.byToken(url, { body: {} })).status).toBe(400);
+  await fixture.stores.runs.endRun({ runId, cause: 'completed', detail: null, exitCode: 0 });
+  const headers = { 'idempotency-key': 'once' };
+  const retried = await olga.byToken(url, { body: {}, headers });
+  const { runId: next, ...record } = retried.json.data;
+  expect(record).toMatchObject({ triggerType: 'dashboard', retryOf: runId });
+  expect(retried.headers.get('location')).toBe(at(`/runs/${next}`));
+  expect((await olga.byCookie(url, { body: {}, headers })).json.data.runId).toBe(next);
+  expect(await actionsOf(next)).toEqual(['run_started']);
+  expect(await entriesOf(runId)).toEqual([]);
+});
