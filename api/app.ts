@@ -12,7 +12,7 @@ import { countUsage, createUsageCounter } from './auth/key-usage.ts';
 import { forOperators } from './auth/operator-routes.ts';
 import { installWaitLimit } from './auth/wait-limit.ts';
 import type { ApiDeps } from './deps.ts';
-import { files, filesOfProjects } from './files/routes/files.ts';
+import { files, uploads } from './files/routes/files.ts';
 import { flowFileSchema } from './flows/flow-file-schema.ts';
 import { listFlows } from './flows/list-flows.ts';
 import { readVersions } from './flows/versions/read-versions.ts';
@@ -106,6 +106,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   const forProjects = forOperators(app);
   runsOfProjects(forProjects, deps, { streams, workflows, startRun });
   sessions(forProjects, deps, chatParts);
+  uploads(app, deps);
   listFlows(app, deps);
   readVersions(app, deps);
   mcp(app, deps, closing.signal);
@@ -155,7 +156,7 @@ function runsOfProjects(app: App, deps: ApiDeps, parts: RunParts): void {
   interruptRun(app, deps, workflows);
   retryRun(app, deps, startRun);
   deleteRun(app, deps, workflows);
-  filesOfProjects(app, deps);
+  files(app, deps);
 }
 
 /** Returns the guard against guessed sessions, which the sign-in uses too. */

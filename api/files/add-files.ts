@@ -1,3 +1,4 @@
+import type { AuditActor } from '../../core/audit/audit-entry.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ScopedFile } from '../../systems/postgres/files/input-files.ts';
@@ -19,6 +20,10 @@ interface AddedFiles {
   arePending: boolean;
 }
 
+interface FilesToAdd extends Omit<FileTarget, 'flowId'> {
+  author: AuditActor | undefined;
+}
+
 /**
  * Writes to the run's directory first and to the flow's files afterwards, so a file that cannot be
  * written does not reach later runs. An interrupted request is safe to repeat. For a session
@@ -27,7 +32,7 @@ interface AddedFiles {
 export async function addFiles(
   deps: ApiDeps,
   run: Run,
-  { files, mayChangeFlow, changedBy }: Omit<FileTarget, 'flowId'>,
+  { files, mayChangeFlow, changedBy, author }: FilesToAdd,
 ): Promise<AddedFiles> {
   if (run.endedAt !== null) throw runHasEnded();
   if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
@@ -41,7 +46,7 @@ export async function addFiles(
   await storeContents(deps, run.projectId, files);
   const arePending = (await writeNow(deps, run, files)) === 'pending';
   const added = await retryWhileIgnoreChanges(deps, target, async (classified) => {
-    const answer = await deps.flowFiles.add({ runId, flowId, arePending }, classified);
+    const answer = await deps.flowFiles.add({ runId, flowId, arePending, author }, classified);
     return answer.outcome === 'added' ? { ...answer, files: classified.files } : answer;
   });
   return { files: added.files, arePending };

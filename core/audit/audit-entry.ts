@@ -42,6 +42,7 @@ export const auditActions = [
   'session_ended',
   'message_sent',
   'message_withdrawn',
+  'run_files_added',
   'webhook_redelivered',
 ] as const;
 

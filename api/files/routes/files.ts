@@ -1,4 +1,5 @@
 import type { App } from '../../app-types.ts';
+import { forOperators } from '../../auth/operator-routes.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { installArchiveBody } from '../archive/receive-archive.ts';
 import { downloadArchive } from './download-archive.ts';
@@ -12,17 +13,6 @@ import { listFiles } from './list-files.ts';
 import { uploadArchive } from './upload-archive.ts';
 
 export function files(app: App, deps: ApiDeps): void {
-  filesOfProjects(app, deps);
-  injectFiles(app, deps);
-  void app.register(async (scope: App) => {
-    installArchiveBody(scope);
-    uploadArchive(scope, deps);
-    uploadFlowArchive(scope, deps);
-  });
-}
-
-/** The routes that operators have too. */
-export function filesOfProjects(app: App, deps: ApiDeps): void {
   listFiles(app, deps);
   downloadFile(app, deps);
   downloadArchive(app, deps);
@@ -30,4 +20,16 @@ export function filesOfProjects(app: App, deps: ApiDeps): void {
   flowFiles(app, deps);
   flowFile(app, deps);
   downloadFlowArchive(app, deps);
+  injectFiles(app, deps);
+}
+
+/** For keys and for operators. */
+export function uploads(app: App, deps: ApiDeps): void {
+  void app.register(async (scope: App) => {
+    installArchiveBody(scope);
+    for (const to of [scope, forOperators(scope)]) {
+      uploadArchive(to, deps);
+      uploadFlowArchive(to, deps);
+    }
+  });
 }

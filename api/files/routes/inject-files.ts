@@ -3,6 +3,7 @@ import { limits } from '../../../core/limits.ts';
 import { type App, accessOf, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -36,7 +37,8 @@ export function injectFiles(app: App, deps: ApiDeps): void {
     const access = accessOf(request);
     const changedBy = callerName(request);
     const run = await loadRun(deps, request.params.runId, access);
-    const added = await addFiles(deps, run, { ...access, files, changedBy });
+    const author = authorOf(request);
+    const added = await addFiles(deps, run, { ...access, files, changedBy, author });
     const { arePending } = added;
     request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
     const modifiedAt = deps.now();

@@ -3,6 +3,7 @@ import { type App, accessOf, callerName } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid } from '../../errors.ts';
+import { authorOf } from '../../operators/audit/record-change.ts';
 import { loadRun } from '../../runs/load-run.ts';
 import { noQuery, runParams } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -39,6 +40,7 @@ export function uploadArchive(scope: App, deps: ApiDeps): void {
         ...access,
         files,
         changedBy,
+        author: authorOf(request),
       });
       request.log.info({ runId: run.runId, files: files.length, arePending }, 'files_injected');
       const modifiedAt = deps.now();

@@ -12,9 +12,9 @@ import {
   type SetCondition,
 } from './flow-file-set.ts';
 import {
-  addInputFiles,
+  type AddedFilesTarget,
+  addRecordedFiles,
   type InputFiles,
-  type InputFileTarget,
   planFlowUpdate,
 } from './input-files.ts';
 
@@ -30,8 +30,8 @@ export function createFlowFileStore(pool: Pool) {
     check: (flowId: string, files: InputFiles) =>
       inDryRun(pool, (db) => planFlowUpdate(db, flowId, files)),
     /** Adds the files to the run, and those with the scope `flow` to its flow. Safe to repeat. */
-    add: (run: InputFileTarget, files: InputFiles) =>
-      inBriefTransaction(pool, (db) => addInputFiles(db, run, files)),
+    add: (run: AddedFilesTarget, files: InputFiles) =>
+      inBriefTransaction(pool, (db) => addRecordedFiles(db, run, files)),
     /** Active runs keep the files with which they started. Safe to repeat without tags. */
     replace: (flowId: string, files: InputFile[], condition: SetCondition) =>
       inBriefTransaction(pool, (db) => replaceFlowFiles(db, flowId, { files, ...condition })),

@@ -1,7 +1,9 @@
 import { type FileScope, ignoreName } from '../../../core/files/file-entry.ts';
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
 import { limits } from '../../../core/limits.ts';
+import type { ChangeAuthor } from '../accounts/record-entry.ts';
 import type { Db } from '../client/pool.ts';
+import { recordRunChange } from '../runs/record-run-change.ts';
 import {
   bytesOf,
   columnsOf,
@@ -42,6 +44,12 @@ export interface InputFileTarget {
   arePending?: boolean;
 }
 
+/** Files that a caller adds to a run. */
+export interface AddedFilesTarget extends InputFileTarget {
+  /** The operator who adds them; by default they have no entry in the audit log. */
+  author?: ChangeAuthor;
+}
+
 /** Thrown to roll back the transaction in which the conflict was found. */
 export class FileConflictError extends Error {
   override name = 'FileConflictError';
@@ -71,6 +79,20 @@ export async function addInputFiles(
   const updated = await updateFlowFiles(db, flowId, input);
   if (updated.outcome === 'added') await insertInputFiles(db, { runId, arePending }, input.files);
   return updated;
+}
+
+/** The same with an entry in the audit log. */
+export async function addRecordedFiles(
+  db: Db,
+  { author, ...target }: AddedFilesTarget,
+  input: InputFiles,
+): Promise<InputFilesResult> {
+  const added = await addInputFiles(db, target, input);
+  const { runId } = target;
+  const fields = { fieldsAfter: ['files'] };
+  if (added.outcome === 'added')
+    await recordRunChange(db, author, { runId, action: 'run_files_added', ...fields });
+  return added;
 }
 
 /**

@@ -131,6 +131,7 @@ const forOperatorTokens = [
   'POST /api/projects/:projectId/flows/check',
   'POST /api/projects/:projectId/flows/:flowId/versions/:version/restore',
   'POST /api/projects/:projectId/keys',
+  'POST /api/projects/:projectId/runs/:runId/files',
   'POST /api/projects/:projectId/runs/:runId/interactions/:interactionId',
   'POST /api/projects/:projectId/runs/:runId/interrupt',
   'POST /api/projects/:projectId/runs/:runId/retry',
@@ -140,6 +141,10 @@ const forOperatorTokens = [
   'POST /api/projects/:projectId/runs/:runId/webhook/redeliver',
   'POST /api/projects/:projectId/webhook-secret/next',
   'POST /api/projects/:projectId/webhook-secret/rotate',
+  'PUT /api/projects/:projectId/flows/:flowId/files.tar',
+  'PUT /api/projects/:projectId/flows/:flowId/files.tar.gz',
+  'PUT /api/projects/:projectId/runs/:runId/files.tar',
+  'PUT /api/projects/:projectId/runs/:runId/files.tar.gz',
   'PUT /api/projects/:projectId/flows/:flowId/files',
 ];
 
