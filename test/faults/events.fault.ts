@@ -59,7 +59,9 @@ it.each([
   240_000,
 );
 
-it('events arrive although the worker is killed again and again', { timeout: 300_000 }, async () => {
+it('events arrive although the worker is killed again and again', {
+  timeout: 300_000,
+}, async () => {
   const { worker, database } = fixture.service;
   const runIds: string[] = [];
   for (let n = 0; n < 6; n += 1) {
