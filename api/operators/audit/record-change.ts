@@ -11,7 +11,7 @@ export const recordChange = <T>(
 ): Promise<T> => audit.changeAs(actorOf(request), work);
 
 /** The operator of the request. */
-export function actorOf(request: FastifyRequest): AuditActor {
+function actorOf(request: FastifyRequest): AuditActor {
   const { operatorId, name: operator, token } = operatorOf(request);
   return {
     source: 'api',

@@ -37,7 +37,7 @@ export type FileConflict =
 
 type InputFilesResult = { outcome: 'added' } | FileConflict;
 
-export interface InputFileTarget {
+interface InputFileTarget {
   runId: string;
   flowId: string;
   /** They wait for the next turn: no sandbox has them yet. */
