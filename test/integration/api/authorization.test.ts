@@ -28,7 +28,7 @@ const ids = () => ({
   ...{ ...tenant, runId, sessionId, interactionId: 'question-1' },
   messageId: runId, // of no message
   tokenId: runId, // of no token
-  ...{ endpointId: runId, eventId: runId }, // of none
+  ...{ endpointId: runId, eventId: runId, version: '1' }, // of none
 });
 
 const ask = (call: Call, route: RouteEntry, headers: Record<string, string> = {}) =>

@@ -47,7 +47,7 @@ test.each(all)('a key with $scopes may call exactly the routes in its scopes', a
   const session = (await whole(sessionsPath, { body: { sessionId } })).json.data;
   const run = await whole(`/api/v1/flows/${tenant.flowId}/runs`, { body: { prompt: 'Go' } });
   const { runId } = run.json.data;
-  const ofNone = { interactionId: 'question-1', messageId: runId };
+  const ofNone = { interactionId: 'question-1', messageId: runId, version: '1' };
   const ids = { ...tenant, ...ofNone, runId, sessionId };
 
   const keyed = api.app.routeTable.filter(({ config }) => config.callers?.includes('key'));

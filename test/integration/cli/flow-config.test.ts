@@ -48,6 +48,7 @@ const full = {
   resources: { memoryBytes: 256 * 1024 ** 2, cpus: 0.1 },
   network: { policy: 'open', allowedHosts: ['*.example.test', 'example.test:8443'] },
   limits: { maxTurns: 3, maxBudgetUsd: 0.01 },
+  monthlyBudgetUsd: 25.5,
   schedule: { cron: '30 9 * * MON-FRI', timezone: 'Europe/Berlin' },
   env: { TOKEN: 'canary-1', OTHER: 'canary-2' },
   mcpServers: { docs },

@@ -115,6 +115,7 @@ test('a project is created once, and a change keeps omitted fields', async () =>
   expect(made).toEqual({
     ...{ projectId: 'acme', name: 'Acme', ...defaults },
     createdAt: expect.any(Date),
+    archivedAt: null,
   });
   expect(await projects().create({ projectId: 'acme', name: 'Other' })).toBeNull();
   expect(await projects().find('acme')).toEqual(made);
