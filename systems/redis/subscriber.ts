@@ -96,5 +96,6 @@ function parseNotification(message: string): Notification {
     return { kind: 'frames', lastSeq, entries: readEntries(message.slice(end)) };
   }
   if (message === 't') return { kind: 'filetree' };
-  return { kind: 'state', subject: message.slice(1) };
+  const subject = message.slice(1);
+  return subject === '' ? { kind: 'state' } : { kind: 'state', subject };
 }

@@ -130,16 +130,21 @@ describe('an interrupt', patiently, () => {
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     proxy.release();
-    const noSandbox = { startedAt: null, status: 'sleep' };
+    // Its hint may have started the sandbox, which ends with the run.
     const ends = await Promise.all([interrupted, stopped].map((id) => service.untilEnded(id)));
     expect(ends).toMatchObject([
-      { error: 'interrupted_by_api', ...noSandbox },
-      { error: 'stopped_by_api', ...noSandbox },
+      { error: 'interrupted_by_api', status: 'sleep' },
+      { error: 'stopped_by_api', status: 'sleep' },
     ]);
     const { pool } = service.database;
-    const query = 'select started_at, end_cause from runs where id = $1 and ended_at is not null';
+    const query = 'select end_cause from runs where id = $1 and ended_at is not null';
     const rows = async () => (await pool.query(query, [deleted])).rows;
-    await expect.poll(rows).toEqual([{ started_at: null, end_cause: 'deleted_by_api' }]);
+    await expect.poll(rows).toEqual([{ end_cause: 'deleted_by_api' }]);
+    const left = async () =>
+      (await service.sandboxes.list()).filter(({ runId }) =>
+        [interrupted, stopped, deleted].includes(runId),
+      );
+    await expect.poll(left).toEqual([]);
   });
 
   it('has no effect on a message whose sandbox is still starting', async () => {
