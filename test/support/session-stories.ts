@@ -140,7 +140,8 @@ export function sessionStories(): Record<string, SessionStory> {
     },
     'session-removed-late': {
       run: removedLate(),
-      input: { timeouts: { turnsPerHistory: 1, idleMs: 200, inactivityMs: 1_000 } },
+      // Long enough for a busy machine to remove the sandbox before.
+      input: { timeouts: { turnsPerHistory: 1, idleMs: 200, inactivityMs: 4_000 } },
       act: (_, handle) => handle.signal('message', { messageId: 'm-1' }),
       calls: [...started, ...stopped, 'removeSandbox', ...started, ...endedByInactivity],
     },

@@ -197,6 +197,7 @@ test('the command line reads all of its settings from one source', () => {
     encryptionKey,
     modelPrices: {},
     publicUrl: 'http://127.0.0.1:9000',
+    webhookAllowPrivate: [],
   });
   expect(() => readCliConfig({ DATABASE_URL: env.DATABASE_URL, FLOWRUN_DATA: '/nowhere' })).toThrow(
     'ENCRYPTION_KEY is not set',

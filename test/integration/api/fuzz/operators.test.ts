@@ -10,7 +10,7 @@ import { useApi } from '../use-api.ts';
 import { assertAnswers, atOnce, sentAgain } from './assert-answers.ts';
 import { answerCheck, type Checked } from './check-answer.ts';
 import { operationsOf } from './operations.ts';
-import { operatorsIds, signIn } from './operators-data.ts';
+import { operatorsIds, sessionEventIds, signIn } from './operators-data.ts';
 import { type FuzzRequest, requestTo } from './requests.ts';
 import { schemaValues } from './schema-values.ts';
 
@@ -34,6 +34,7 @@ const operations = operationsOf(document)
 const { fixture, api } = useApi();
 let cookie: string;
 const ids: Record<string, string> = {};
+let eventOfSession: Record<string, string>;
 
 beforeAll(async () => {
   const { projectId, flowId, key } = await fixture.tenant();
@@ -41,11 +42,19 @@ beforeAll(async () => {
   const started = await call(`/api/v1/flows/${flowId}/runs`, { body: { prompt: 'Go' } });
   const { runId } = started.json.data;
   Object.assign(ids, { flowId, runId, ...(await operatorsIds(fixture, projectId)) });
+  const callbackUrl = 'https://hooks.example/session';
+  const opened = await call(`/api/v1/flows/${flowId}/sessions`, { body: { callbackUrl } });
+  eventOfSession = await sessionEventIds(fixture, opened.json.data.runId);
   cookie = await signIn(fixture, api);
 });
 
-const idOf = (parameter: string, choice: number): string =>
-  choice % 8 === 0 ? randomUUID() : (ids[parameter] ?? '');
+function idsOf({ path }: { path: string }) {
+  const isOfSession = path.includes('/webhook/events');
+  return (parameter: string, choice: number): string => {
+    const known = isOfSession ? { ...ids, ...eventOfSession } : ids;
+    return choice % 8 === 0 ? randomUUID() : (known[parameter] ?? '');
+  };
+}
 
 test.each(operations.map((operation) => [operation.operationId, operation] as const))(
   'answers every request to %s as described',
@@ -53,7 +62,7 @@ test.each(operations.map((operation) => [operation.operationId, operation] as co
     const isDescribed = answerCheck(document);
     const seen = new Set<number>();
     await assertAnswers({
-      request: requestTo(operation, schemaValues(document), idOf),
+      request: requestTo(operation, schemaValues(document), idsOf(operation)),
       send,
       check(request, answer) {
         isDescribed(request, answer);
