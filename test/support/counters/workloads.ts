@@ -61,8 +61,20 @@ export const turns = ({ say, rest, workflowId }: CountedSession, times: number):
   times,
   act: say,
   rest,
+  adjust: withoutLateHints,
   workflowIds: () => [workflowId],
 });
+
+const lateHintsMax = 3;
+
+/** A hint that arrives after its turn looks for a message once more, and finds none. */
+function withoutLateHints(counters: Counters, turnCount: number): Counters {
+  const claim = 'worker: claim_turn';
+  const late = (counters[claim] ?? 0) - turnCount;
+  if (late <= 0 || late > lateHintsMax) return counters;
+  const added = { [claim]: late, statements: late, commits: late };
+  return combine(counters, added, (count, by) => count - by);
+}
 
 /** Turns that find their sandbox paused, each with the pause after it. */
 export const pausedTurns = (session: CountedSession, times: number): Measured => ({
