@@ -1,9 +1,17 @@
 import type { InitialResources } from '../config/initial-resources-config.ts';
-import type { Stores } from './deps.ts';
+import type { ChangeSource, Stores } from './deps.ts';
 import { CliError } from './format-error.ts';
 import type { Validators } from './validators.ts';
 
-const createdBy = 'settings';
+interface ResourceOrigin {
+  source: ChangeSource;
+  key: { name: string; createdBy: string };
+}
+
+export const fromSettings: ResourceOrigin = {
+  source: 'settings',
+  key: { name: 'INIT_API_KEY', createdBy: 'settings' },
+};
 
 /**
  * Creates the project, flow and key that are missing, and changes none that exists. Returns one
@@ -12,7 +20,7 @@ const createdBy = 'settings';
 export async function createInitialResources(
   stores: Stores,
   { projectId, flow, apiKey }: InitialResources,
-  validators: Validators,
+  { validators, origin }: { validators: Validators; origin: ResourceOrigin },
 ): Promise<string[]> {
   const project = validators.newProject({ projectId });
   const fields = flow === null ? null : validators.newFlow(flow);
@@ -32,12 +40,11 @@ export async function createInitialResources(
       created.push(`Created the flow ${newFlow.name}: ${flowId}.`);
     }
     if (newKey !== null) {
-      const named = { projectId, name: 'INIT_API_KEY', createdBy, key: newKey };
-      const { record } = await on.createKey(named);
+      const { record } = await on.createKey({ projectId, ...origin.key, key: newKey });
       created.push(`Created the key ${record.keyId}.`);
     }
     return created;
-  }, 'settings');
+  }, origin.source);
 }
 
 async function isNewKey(keys: Stores['keys'], projectId: string, apiKey: string): Promise<boolean> {

@@ -17,7 +17,7 @@ import type { Backups } from './backups.ts';
 import type { DoctorContext } from './doctor/types.ts';
 import type { Validators } from './validators.ts';
 
-type ChangeSource = Exclude<AuditActor['source'], 'api'>;
+export type ChangeSource = Exclude<AuditActor['source'], 'api'>;
 
 export interface Stores {
   projects: ProjectStore;
@@ -33,6 +33,12 @@ export interface Stores {
   change<T>(work: (on: RecordedChange) => Promise<T>, source?: ChangeSource): Promise<T>;
   /** The URL of the API, for links. */
   publicUrl: string;
+  /** The URL of the API for this process. */
+  apiUrl: string;
+  /** The name of the first operator. */
+  firstOperator: string;
+  /** An API key that can be shown again, because it is always the same for a purpose. */
+  deriveKey(purpose: string): string;
   modelPrices: PriceList;
   /** Private networks that webhooks may be sent to. */
   webhookAllowPrivate: readonly string[];

@@ -36,9 +36,11 @@ const deps: CliDeps = {
     const { readInitialResources } = await import('../config/initial-resources-config.ts');
     const wanted = readInitialResources();
     if (wanted === null) return [];
-    const { createInitialResources } = await import('./create-initial-resources.ts');
+    const { createInitialResources, fromSettings } = await import('./create-initial-resources.ts');
     const validators = await deps.loadValidators();
-    return deps.withStores((stores) => createInitialResources(stores, wanted, validators));
+    return deps.withStores((stores) =>
+      createInitialResources(stores, wanted, { validators, origin: fromSettings }),
+    );
   },
   async backups() {
     return (await import('./backups.ts')).backups;

@@ -10,6 +10,7 @@ import { createOperatorTokenStore } from '../systems/postgres/accounts/operator-
 import { createProjectStore } from '../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool } from '../systems/postgres/client/pool.ts';
+import { derivedToken } from '../systems/postgres/client/random-token.ts';
 import { createEndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
 import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
@@ -36,6 +37,9 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       change: (change, source = 'command_line') =>
         createAuditLog(pool, sealer).changeAs(processActor(source), change),
       publicUrl: config.publicUrl,
+      apiUrl: config.apiUrl,
+      firstOperator: config.firstOperator,
+      deriveKey: (purpose) => `frs_${derivedToken(config.encryptionKey, purpose)}`,
       modelPrices: config.modelPrices,
       webhookAllowPrivate: config.webhookAllowPrivate,
       lockInitialResources: () => lockInitialResources(pool),

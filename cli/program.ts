@@ -13,6 +13,7 @@ import { scheduleCommand } from './commands/schedule.ts';
 import { tokenCommand } from './commands/token.ts';
 import { webhooksCommand } from './commands/webhook-endpoints.ts';
 import type { CliDeps } from './deps.ts';
+import { helloCommand } from './hello/hello-command.ts';
 import { addRemoteCommands } from './remote/remote-program.ts';
 
 export function createProgram(deps: CliDeps): Command {
@@ -21,6 +22,7 @@ export function createProgram(deps: CliDeps): Command {
     .addHelpText('after', environmentHelp);
   return addRemoteCommands(program)
     .commandsGroup('Administration, with the database:')
+    .addCommand(helloCommand(deps))
     .addCommand(projectCommand(deps))
     .addCommand(flowCommand(deps))
     .addCommand(scheduleCommand(deps))

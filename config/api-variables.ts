@@ -33,7 +33,7 @@ export const apiVariables = {
   INIT_OPERATOR: shortText(limits.text.nameMaxChars)
     .default('operator')
     .describe(
-      'The name of the first operator, whose sign-in link the API logs at its first start.',
+      'The name of the first operator, whose sign-in link the API logs at its first start. `flowrun hello` prints further ones.',
     ),
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()

@@ -79,7 +79,7 @@ function create({ withStores }: CliDeps): Command {
         write(key);
         note(`Key ${record.keyId} of project ${project}. It is not shown again: store it now.`);
         const { flows: found } = await flows.listByProject(project, { limit: 1, maxBytes: 1 });
-        note(exampleRequest({ publicUrl, key, flowId: found[0]?.flowId }));
+        note(`Try it:\n${exampleRequest({ publicUrl, key, flowId: found[0]?.flowId })}`);
       }),
     );
 }
@@ -87,12 +87,19 @@ function create({ withStores }: CliDeps): Command {
 /**
  * A request that works as it is: triggers a run of the project's first flow, or lists the flows.
  */
-function exampleRequest(call: { publicUrl: string; key: string; flowId?: string | undefined }) {
-  const { publicUrl, key, flowId } = call;
+export function exampleRequest({
+  publicUrl,
+  key,
+  flowId,
+}: {
+  publicUrl: string;
+  key: string;
+  flowId?: string | undefined;
+}): string {
   const auth = `-H 'Authorization: Bearer ${key}'`;
-  if (flowId === undefined) return `Try it:\n  curl ${auth} \\\n    ${publicUrl}/api/v1/flows`;
+  if (flowId === undefined) return `  curl ${auth} \\\n    ${publicUrl}/api/v1/flows`;
   const body = `-H 'Content-Type: application/json' -d '{"prompt": "Write hello.md"}'`;
-  return `Try it:\n  curl ${auth} \\\n    ${body} \\\n    ${publicUrl}/api/v1/flows/${flowId}/runs`;
+  return `  curl ${auth} \\\n    ${body} \\\n    ${publicUrl}/api/v1/flows/${flowId}/runs`;
 }
 
 function list({ withStores }: CliDeps): Command {

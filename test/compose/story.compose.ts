@@ -99,6 +99,10 @@ test('the first page and the log say that no model key is set, and the log lets 
   expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);
 });
 
+test('the first run takes one command', async () => {
+  expect(await flowrun('hello')).toMatchObject({ files: ['hello.md'], offlineModel: true });
+});
+
 test('a key is created and a run is streamed; its sandbox sees only its own folders', async () => {
   access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);
   const { runId } = await access.trigger({ prompt: slowly(8, 'hello.md') });

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OfflineModel, startOfflineModel } from '../../offline-model/server.ts';
 import { createProjectStore } from '../../systems/postgres/accounts/project-store.ts';
 import { createSealer } from '../../systems/postgres/admission/seal.ts';
+import { commandEnv } from '../support/command-env.ts';
 import { script } from '../support/prompts.ts';
+import { cliWith } from '../support/run-cli.ts';
 import { type Host, hostIdIn, type Service, startService } from '../support/service.ts';
 import { stackEnv } from '../support/stack-env.ts';
 
@@ -39,6 +41,14 @@ it('a first start without a key works, and its runs report that the offline mode
   expect(rows).toEqual([{ model: 'offline-model' }]);
   const { inputTokens = 0, outputTokens = 0 } = run.usage;
   expect(run.costUsd).toBeCloseTo((inputTokens + 5 * outputTokens) / 1e6, 9);
+}, 120_000);
+
+it('the first run of the command line reports it too', async () => {
+  const { code, out, err } = await cliWith(commandEnv(service))('hello', '--json');
+  expect(code, err).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ result: 'made up', offlineModel: true });
+  expect(err).toContain('made up');
+  expect(err).toContain('ANTHROPIC_API_KEY');
 }, 120_000);
 
 it('a run that was placed there before the first key was seen ends with an error', async () => {

@@ -1,4 +1,4 @@
-// The served command line as a user's shell starts it, against the real service.
+// The served command line as a user's shell starts it, and the first run, on the real service.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { asking, colour } from '../../support/questions.ts';
 import { type RemoteCli, remoteCli } from '../../support/remote-cli.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { story, storyPrompt } from '../../support/stream-story.ts';
+import { helloTests } from './hello-tests.ts';
 
 let service: Service;
 let flowrun: RemoteCli;
@@ -201,3 +202,5 @@ describe('chat', () => {
     });
   });
 });
+
+describe('hello', () => helloTests(() => service));

@@ -198,6 +198,8 @@ test('the command line reads all of its settings from one source', () => {
     modelPrices: {},
     publicUrl: 'http://127.0.0.1:9000',
     webhookAllowPrivate: [],
+    apiUrl: 'http://127.0.0.1:9000',
+    firstOperator: 'operator',
   });
   expect(() => readCliConfig({ DATABASE_URL: env.DATABASE_URL, FLOWRUN_DATA: '/nowhere' })).toThrow(
     'ENCRYPTION_KEY is not set',

@@ -1,0 +1,12 @@
+import { Command } from 'commander';
+import type { CliDeps } from '../deps.ts';
+
+export function helloCommand(deps: CliDeps): Command {
+  return new Command('hello')
+    .description('start and follow a first run, and show how to start the next; safe to repeat')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }) => {
+      const { sayHello } = await import('./say-hello.ts');
+      await sayHello(deps, options);
+    });
+}
