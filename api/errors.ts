@@ -12,6 +12,7 @@ export const errorStatuses = {
   METHOD_NOT_ALLOWED: [405],
   RUNNER_OFFLINE: [409],
   MESSAGE_NOT_QUEUED: [409],
+  FILES_NOT_KEPT: [409],
   ENDPOINT_RETIRED: [410],
   PRECONDITION_FAILED: [412],
   PAYLOAD_TOO_LARGE: [413],
@@ -107,6 +108,13 @@ export const messageNotQueued = () =>
   new ApiError(
     'MESSAGE_NOT_QUEUED',
     'The message is not queued: an agent may have received it, or its turn has ended.',
+  );
+
+export const filesNotKept = (version: number) =>
+  new ApiError(
+    'FILES_NOT_KEPT',
+    `The files of version ${version} are no longer kept. The body {"files":false} restores its ` +
+      'fields only.',
   );
 
 export const unauthorized = () =>

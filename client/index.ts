@@ -26,6 +26,7 @@ export {
   ConcurrentLimit,
   ConnectionFailed,
   EndpointRetired,
+  FilesNotKept,
   FlowrunError,
   InternalError,
   isFlowrunError,

@@ -1,5 +1,10 @@
 import type { z } from 'zod';
-import { type FileChange, type FileVersion, isExecutable } from '../../core/files/file-change.ts';
+import {
+  changeStatus,
+  type FileChange,
+  type FileVersion,
+  isExecutable,
+} from '../../core/files/file-change.ts';
 import type { FileEntry } from '../../core/files/file-entry.ts';
 import type { fileChange, fileEntry } from './file-schema.ts';
 
@@ -20,8 +25,9 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-export function changeView({ path, before, after }: FileChange): z.infer<typeof fileChange> {
-  const status = before === null ? 'added' : after === null ? 'deleted' : 'modified';
+export function changeView(change: FileChange): z.infer<typeof fileChange> {
+  const { path, before, after } = change;
+  const status = changeStatus(change);
   return { path, status, before: versionView(before), after: versionView(after) };
 }
 

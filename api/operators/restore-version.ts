@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import { restoredFields } from '../../core/flows/flow-version.ts';
 import type { App } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { notFound } from '../errors.ts';
+import { filesNotKept, notFound } from '../errors.ts';
 import { flowRecord } from '../flows/flow-schema.ts';
 import { flowView } from '../flows/flow-view.ts';
 import { findVersion } from '../flows/versions/find-version.ts';
@@ -19,11 +20,17 @@ const path = `${projectPath}/flows/:flowId/versions/:version/restore`;
 
 const schema = {
   operationId: 'restoreFlowVersion',
-  summary: 'Make the definition of a version the current one, as a new version',
-  description: 'Files, and the values of `env` and `mcpServers`, stay as they are.',
+  summary: 'Make the definition and the files of a version current, as a new version',
+  description:
+    'The values of `env` and `mcpServers` stay as they are. Active runs keep their files. If the files of the version are no longer kept, the response is 409 `FILES_NOT_KEPT`, and nothing changes.',
   params: flowOfProjectParams.extend({ version: versionNumber() }),
   querystring: noQuery,
-  response: { 200: enveloped(flowRecord), ...errors(400, 401, 403, 404, 429, 500, 503) },
+  body: z.strictObject({
+    files: z.boolean().optional().meta({
+      description: 'With `false` only the definition is restored, and the files stay as they are.',
+    }),
+  }),
+  response: { 200: enveloped(flowRecord), ...errors(400, 401, 403, 404, 409, 429, 500, 503) },
 };
 
 /** A second call makes another version. */
@@ -33,17 +40,22 @@ export function restoreVersion(app: App, deps: ApiDeps): void {
     const { version: restored } = request.params;
     const { definition } = await findVersion(deps, flowId, restored);
     await checkRunner(deps, definition.runner);
-    const flow = await recordChange(deps, request, (on) =>
-      on.changeFlow(flowId, (before) => {
-        const fields = restoredFields(definition);
-        checkFlowBudget(deps, { ...before.flow, ...fields });
-        return fields;
+    const fields = restoredFields(definition);
+    const result = await recordChange(deps, request, (on) =>
+      on.restoreVersion(flowId, {
+        version: restored,
+        restoresFiles: request.body.files !== false,
+        decide(before) {
+          checkFlowBudget(deps, { ...before.flow, ...fields });
+          return fields;
+        },
       }),
     );
-    if (flow === null) throw notFound('Flow');
+    if (result.outcome === 'missing') throw notFound('Version');
+    if (result.outcome === 'files_not_kept') throw filesNotKept(restored);
     const { operatorId } = operatorOf(request);
-    const { version } = flow;
+    const { version } = result.flow;
     request.log.info({ operatorId, projectId, flowId, version, restored }, 'flow_version_restored');
-    return { data: flowView(flow) };
+    return { data: flowView(result.flow) };
   });
 }

@@ -45,6 +45,8 @@ export class NotFound extends FlowrunError {}
 export class MethodNotAllowed extends FlowrunError {}
 export class RunnerOffline extends FlowrunError {}
 export class MessageNotQueued extends FlowrunError {}
+/** A version of a flow is kept, and its files are not. */
+export class FilesNotKept extends FlowrunError {}
 export class EndpointRetired extends FlowrunError {}
 export class PreconditionFailed extends FlowrunError {}
 export class PayloadTooLarge extends FlowrunError {}
@@ -85,6 +87,7 @@ export const errorClasses: Record<string, typeof FlowrunError> = {
   METHOD_NOT_ALLOWED: MethodNotAllowed,
   RUNNER_OFFLINE: RunnerOffline,
   MESSAGE_NOT_QUEUED: MessageNotQueued,
+  FILES_NOT_KEPT: FilesNotKept,
   ENDPOINT_RETIRED: EndpointRetired,
   PRECONDITION_FAILED: PreconditionFailed,
   PAYLOAD_TOO_LARGE: PayloadTooLarge,

@@ -12,5 +12,8 @@ export interface FileChange {
   after: FileVersion | null;
 }
 
+export const changeStatus = ({ before, after }: FileChange): 'added' | 'modified' | 'deleted' =>
+  before === null ? 'added' : after === null ? 'deleted' : 'modified';
+
 /** The only permission that is compared, as in git. */
 export const isExecutable = ({ mode }: Pick<FileEntry, 'mode'>): boolean => (mode & 0o100) !== 0;

@@ -1,3 +1,4 @@
+import { limits } from '../limits.ts';
 import type { Flow } from './flow.ts';
 
 /** The fields of a flow that its versions have. Of secrets they have the names only. */
@@ -37,6 +38,8 @@ export interface FlowVersion {
   changedBy: string | null;
   /** The changed fields, named as clients set them, and `files`; of the first version all. */
   changedFields: string[];
+  /** Whether a restore can restore its files too. */
+  filesKept: boolean;
 }
 
 export interface FullFlowVersion extends FlowVersion {
@@ -47,6 +50,11 @@ export interface FullFlowVersion extends FlowVersion {
 export const flowVersionLimits = {
   /** The latest versions that are kept of each flow. */
   kept: 50,
+  /** Of each flow, for its versions: the files that it no longer has, the oldest go first. */
+  keptFileBytes: limits.flow.storageBytes,
+  keptFiles: limits.flow.filesMax,
+  /** The changed files that a comparison of two versions lists. */
+  diffFilesMax: 1_000,
 } as const;
 
 interface FieldDifference {

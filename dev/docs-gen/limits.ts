@@ -41,6 +41,16 @@ const fixedLimits: LimitRow[] = [
     '400 with `limit` and `current`',
   ],
   [
+    'Superseded files of a flow that its versions keep',
+    `${bytes(flowVersionLimits.keptFileBytes)}, ${count(flowVersionLimits.keptFiles)} files`,
+    'the oldest are no longer kept; a restore of their version gets 409 `FILES_NOT_KEPT`',
+  ],
+  [
+    'Changed files in a comparison of versions',
+    count(flowVersionLimits.diffFilesMax),
+    'the first ones are listed',
+  ],
+  [
     '`env`',
     `${limits.env.namesMax} names, ${bytes(limits.env.valueMaxBytes)} each, ${bytes(limits.env.maxBytes)} in total`,
     '400',
@@ -226,7 +236,7 @@ the compressed size.
 | files of a session, with its input files and transcript | \`SESSION_FILE_RETENTION_DAYS\` (${limits.retention.sessionFileDays}) after its end |
 | files of a message | when its turn has ended; they remain files of the session |
 | versions of a flow | when it has ${flowVersionLimits.kept} later ones |
-| superseded files of a flow | when no active run started with them |
+| superseded files of a flow | when none of its versions keeps them and no active run started with them |
 | webhook delivery attempts, events for webhook endpoints | after \`WEBHOOK_ATTEMPT_RETENTION_DAYS\` (${limits.retention.webhookAttemptDays}) |
 | model calls with their cost, including those of deleted runs | ${time(modelLimits.ledgerRetentionMs)} (13 months) after the call |
 | idempotency keys, tombstones of deleted runs | after ${time(limits.retention.tombstoneTtlMs)} |

@@ -7,6 +7,7 @@ import {
 import type { App } from '../../app-types.ts';
 import { forKeys } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
+import { changeView } from '../../files/file-view.ts';
 import { flowOf } from '../../runs/load-run.ts';
 import { flowParams, noQuery } from '../../runs/run-schema.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -41,7 +42,7 @@ const read = {
 
 const diff = {
   operationId: 'diffFlowVersions',
-  summary: 'The fields in which two versions of a flow differ',
+  summary: 'The fields and files in which two versions of a flow differ',
   params: versionParams,
   querystring: diffQuery,
   response: { 200: enveloped(versionDiff), ...failures },
@@ -69,7 +70,15 @@ export function readVersions(app: App, deps: Pick<ApiDeps, 'flowVersions'>): voi
     const after = await findVersion(deps, flowId, to);
     const before = await findVersion(deps, flowId, from);
     const secrets = await flowVersions.changedSecrets(flowId, [from, to]);
-    return { data: { from, to, fields: differencesOf(before, after), changedSecrets: secrets } };
+    const files = await flowVersions.compareFiles(flowId, [from, to]);
+    return {
+      data: {
+        ...{ from, to, fields: differencesOf(before, after) },
+        fileChanges: files?.changes.map(changeView) ?? null,
+        fileChangeCount: files?.count ?? null,
+        changedSecrets: secrets,
+      },
+    };
   });
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { flowVersionLimits } from '../../../core/flows/flow-version.ts';
+import { fileChange } from '../../files/file-schema.ts';
 import { flowParams } from '../../runs/run-schema.ts';
 import { queryNumber } from '../../schemas/text.ts';
 import { flowRecord } from '../flow-schema.ts';
@@ -39,6 +41,9 @@ export const versionRecord = z
       description:
         'The fields that differ from the version before, and `files`. Of the first version all.',
     }),
+    filesKept: z.boolean().meta({
+      description: 'Whether its files are kept, so that they can be compared and restored.',
+    }),
   })
   .meta({ id: 'FlowVersion' });
 
@@ -58,6 +63,15 @@ export const versionDiff = z
     from: z.int(),
     to: z.int(),
     fields: z.array(z.object({ field: z.string(), before: z.unknown(), after: z.unknown() })),
+    fileChanges: z
+      .array(fileChange)
+      .nullable()
+      .meta({
+        description: `The first ${flowVersionLimits.diffFilesMax} files that differ, ordered by path. Null: the files of one version are no longer kept.`,
+      }),
+    fileChangeCount: z.int().nullable().meta({
+      description: 'How many files differ. Null: the files of one version are no longer kept.',
+    }),
     changedSecrets: z.array(z.string()).meta({
       description:
         'Names of secrets that have other values, such as `env.TOKEN` or `mcpServers.search`. Values are never returned.',

@@ -8,9 +8,11 @@ import { inBriefTransaction } from '../client/transaction.ts';
 import { createEndpointChanges, type EndpointChanges } from '../endpoints/endpoint-store.ts';
 import { createEventRequests, type EventRequests } from '../endpoints/event-store.ts';
 import { recordedEndpointChanges } from '../endpoints/recorded-endpoints.ts';
+import { createFlowFileChanges, type FlowFileChanges } from '../files/version-files.ts';
 import { createHostChanges, type HostChanges } from '../hosts/host-store.ts';
 import { createRedeliveryRequests, type RedeliveryRequests } from '../runs/webhook-store.ts';
 import { createFlowChanges, type FlowChanges } from './flow-store.ts';
+import { recordedFlowChanges } from './flows/recorded-flows.ts';
 import { createKeyStore, type KeyStore } from './key-store.ts';
 import { createOperatorStore, type OperatorStore } from './operator-store.ts';
 import { createOperatorTokenStore, type OperatorTokenStore } from './operator-token-store.ts';
@@ -23,6 +25,7 @@ import { type BudgetHolder, reportBudgets } from './report-budgets.ts';
 interface ChangeStores {
   projects: ProjectStore;
   flows: FlowChanges;
+  flowFiles: FlowFileChanges;
   keys: KeyStore;
   operatorTokens: OperatorTokenStore;
   endpoints: EndpointChanges;
@@ -78,6 +81,7 @@ function storesIn(db: Db, sealer: Sealer): ChangeStores {
   return {
     projects: createProjectStore(db, sealer),
     flows: createFlowChanges(db, sealer),
+    flowFiles: createFlowFileChanges(db),
     keys: createKeyStore(db),
     operatorTokens: createOperatorTokenStore(db),
     endpoints: createEndpointChanges(db),
@@ -95,7 +99,12 @@ function boundTo(actor: AuditActor, stores: ChangeStores) {
     stores.record({ ...actor, ...entry });
   const by = actor.operator ?? actor.address;
   const on = { ...stores, record, by };
-  return { ...on, ...recordedChanges(on), ...recordedEndpointChanges(on) };
+  return {
+    ...on,
+    ...recordedChanges(on),
+    ...recordedFlowChanges(on),
+    ...recordedEndpointChanges(on),
+  };
 }
 
 async function pageOfEntries(db: Db, query: AuditQuery): Promise<AuditPage> {

@@ -7,7 +7,7 @@ import type { Db, Pool } from '../client/pool.ts';
 import { inBriefTransaction } from '../client/transaction.ts';
 import { archiveFlow } from './archive-flow.ts';
 import { type FlowRow, flowColumns, toFlow } from './flow-row.ts';
-import { recordVersion } from './flow-version-store.ts';
+import { recordVersion } from './flows/record-version.ts';
 import { pauseSchedule } from './pause-schedule.ts';
 
 /** The fields that a client sets; a field that is left out has its default. */

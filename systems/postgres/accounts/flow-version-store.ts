@@ -1,9 +1,7 @@
-import {
-  type FlowVersion,
-  type FullFlowVersion,
-  flowVersionLimits,
-} from '../../../core/flows/flow-version.ts';
+import type { FlowVersion, FullFlowVersion } from '../../../core/flows/flow-version.ts';
 import type { Db } from '../client/pool.ts';
+import { compareVersionFiles } from '../files/version-files.ts';
+import { areFilesKept, keptVersions } from './flows/kept-versions.ts';
 
 export type FlowVersionStore = ReturnType<typeof createFlowVersionStore>;
 
@@ -16,32 +14,14 @@ export function createFlowVersionStore(db: Db) {
     /** The names of the secrets that were changed between two versions. */
     changedSecrets: (flowId: string, versions: [number, number]) =>
       changedSecretsBetween(db, flowId, versions),
+    /** The files that differ between two versions; null if those of one are not kept. */
+    compareFiles: (flowId: string, versions: [number, number]) =>
+      compareVersionFiles(db, flowId, versions),
   };
 }
 
-/** Call it in the transaction of the change, after the change. */
-export async function recordVersion(
-  db: Db,
-  { flowId, changedBy, secrets = [] }: VersionChange,
-): Promise<void> {
-  const text = 'select record_flow_version($1, $2, $3, $4)';
-  await db.query(text, [flowId, changedBy, secrets, flowVersionLimits.kept]);
-}
-
-interface VersionChange {
-  flowId: string;
-  /** Null: not known. */
-  changedBy: string | null;
-  /** The names of the secrets with other values. */
-  secrets?: string[];
-}
-
 const columns = `v.version, v.changed_at as "changedAt", v.changed_by as "changedBy",
-  v.changed_fields as "changedFields"`;
-
-// A version that is kept only for its definition is not shown.
-const keptVersions = `flow_versions v join flows f
-  on f.id = v.flow_id and v.version > f.version - ${flowVersionLimits.kept}`;
+  v.changed_fields as "changedFields", ${areFilesKept('v')} as "filesKept"`;
 
 async function listVersions(db: Db, flowId: string): Promise<FlowVersion[]> {
   const text = `

@@ -2,9 +2,7 @@
 // An entry names fields as clients do, and has no values.
 
 import { type AuditActor, changedFields } from '../../../core/audit/audit-entry.ts';
-import type { Flow } from '../../../core/flows/flow.ts';
 import type { HostChanges } from '../hosts/host-store.ts';
-import type { FlowChanges, FlowDecision, FlowFields, NewFlow } from './flow-store.ts';
 import type { KeyRecord } from './key-row.ts';
 import type { KeyPatch, KeyStore, NewKey } from './key-store.ts';
 import type { OperatorStore } from './operator-store.ts';
@@ -16,18 +14,13 @@ import type { BudgetHolder } from './report-budgets.ts';
 /** The stores of one transaction, and the function that records its changes for one actor. */
 interface On {
   projects: ProjectStore;
-  flows: FlowChanges;
   keys: KeyStore;
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;
   hosts: HostChanges;
   reportBudgets: (holder: BudgetHolder) => Promise<void>;
-  /** The name of the actor. */
-  by: string;
   record: (entry: Omit<NewAuditEntry, keyof AuditActor>) => Promise<void>;
 }
-
-type FlowId = Pick<Flow, 'projectId' | 'flowId'>;
 
 export const recordedChanges = (on: On) => ({
   /** Null if the ID is taken. */
@@ -42,13 +35,6 @@ export const recordedChanges = (on: On) => ({
   changeKey: (keyId: string, patch: KeyPatch) => changeKey(on, keyId, patch),
   /** A further call changes and records nothing. */
   revokeKey: (key: { projectId: string; keyId: string }) => revokeKey(on, key),
-  createFlow: (fields: NewFlow) => createFlow(on, fields),
-  /** Null if there is no such flow. */
-  changeFlow: (flowId: string, decide: FlowDecision) => changeFlow(on, flowId, decide),
-  /** False if nothing changes. */
-  setArchived: (flow: FlowId, isArchived: boolean) => setArchived(on, flow, isArchived),
-  /** False if nothing changes, also without a schedule. */
-  setSchedulePaused: (flow: FlowId, isPaused: boolean) => setSchedulePaused(on, flow, isPaused),
   /** Null if there is no such operator. */
   createOperatorToken: (fields: NewOperatorToken) => createOperatorToken(on, fields),
   /** False if there is no such token. */
@@ -127,49 +113,6 @@ async function revokeKey(
   const fields = { fieldsBefore: [], fieldsAfter: ['revokedAt'] };
   if (await on.keys.revokeFirst(keyId))
     await on.record({ action: 'key_revoked', projectId, objectId: keyId, ...fields });
-}
-
-async function createFlow(on: On, { projectId, ...fields }: NewFlow): Promise<Flow> {
-  const created = await on.flows.create({ ...fields, projectId, changedBy: on.by });
-  const changed = changedFields({}, namedFields(fields));
-  await on.record({ action: 'flow_created', projectId, objectId: created.flowId, ...changed });
-  return created;
-}
-
-async function changeFlow(on: On, flowId: string, decide: FlowDecision): Promise<Flow | null> {
-  let changed = changedFields({}, {});
-  let changesBudget = false;
-  const recorded: FlowDecision = (before) => {
-    const fields = decide(before);
-    const fieldsBefore = namedFields({ ...before.flow, secrets: before.secrets });
-    changed = changedFields(fieldsBefore, namedFields(fields));
-    changesBudget = fields.monthlyBudgetUsd !== undefined;
-    return fields;
-  };
-  const after = await on.flows.change(flowId, { decide: recorded, changedBy: on.by });
-  if (after === null) return null;
-  const { projectId } = after;
-  await on.record({ action: 'flow_changed', projectId, objectId: flowId, ...changed });
-  if (changesBudget) await on.reportBudgets({ projectId, flowId });
-  return after;
-}
-
-async function setArchived(on: On, { projectId, flowId }: FlowId, isArchived: boolean) {
-  if (!(await on.flows.archive(flowId, isArchived))) return false;
-  const action = isArchived ? 'flow_archived' : 'flow_restored';
-  await on.record({ action, projectId, objectId: flowId, ...noFields });
-  return true;
-}
-
-async function setSchedulePaused(on: On, { projectId, flowId }: FlowId, isPaused: boolean) {
-  if (!(await on.flows.pauseSchedule(flowId, isPaused))) return false;
-  const action = isPaused ? 'schedule_paused' : 'schedule_resumed';
-  await on.record({ action, projectId, objectId: flowId, ...noFields });
-  return true;
-}
-
-function namedFields({ secrets, ...fields }: Partial<FlowFields>): Record<string, unknown> {
-  return { ...fields, ...secrets };
 }
 
 async function createOperatorToken(on: On, fields: NewOperatorToken) {

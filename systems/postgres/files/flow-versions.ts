@@ -1,9 +1,10 @@
 // The files of a flow have versions. Every change creates a version under the lock of the flow's
 // row, and with it a version of the flow. A run keeps the version at its admission, which takes a
-// shared lock on that row. A change deletes the versions that no active run uses.
+// shared lock on that row. A change deletes the versions that no active run uses and no version of
+// the flow keeps.
 
 import type { InputFile } from '../../../core/hosts/host-rpc.ts';
-import { recordVersion } from '../accounts/flow-version-store.ts';
+import { recordVersion } from '../accounts/flows/record-version.ts';
 import type { Db } from '../client/pool.ts';
 
 export interface FlowUpdate {
@@ -58,17 +59,8 @@ export const bytesOf = (files: { size: number }[]): number =>
 
 /** Call with the flow's row locked. */
 export async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate): Promise<void> {
-  const { changed, removed, version, bytes, count, changedBy } = change;
-  await db.query(
-    `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
-    [flowId, [...removed, ...changed.map(({ path }) => path)], version],
-  );
-  await db.query(
-    `insert into flow_files (flow_id, valid_from, path, sha256, size, mode, modified_at)
-     select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
-     from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
-    [flowId, version, ...columnsOf(changed)],
-  );
+  const { version, bytes, count, changedBy } = change;
+  await supersedeFiles(db, flowId, change);
   // The schedule is the same, so it is not synced to Temporal again.
   await db.query(
     `update flows
@@ -80,13 +72,25 @@ export async function writeFlowUpdate(db: Db, flowId: string, change: FlowUpdate
     [flowId, version, bytes, count],
   );
   await recordVersion(db, { flowId, changedBy });
+}
+
+type FileRows = Pick<FlowUpdate, 'changed' | 'removed' | 'version'>;
+
+/** Call with the flow's row locked. */
+export async function supersedeFiles(
+  db: Db,
+  flowId: string,
+  { changed, removed, version }: FileRows,
+): Promise<void> {
   await db.query(
-    `delete from flow_files
-     where flow_id = $1 and valid_to <= (
-       select coalesce(min(r.files_version), $2) from runs r
-       where r.flow_id = $1 and r.ended_at is null
-     )`,
-    [flowId, version],
+    `update flow_files set valid_to = $3 where flow_id = $1 and valid_to is null and path = any($2)`,
+    [flowId, [...removed, ...changed.map(({ path }) => path)], version],
+  );
+  await db.query(
+    `insert into flow_files (flow_id, valid_from, path, sha256, size, mode, modified_at)
+     select $1, $2, f.path, decode(f.sha256, 'hex'), f.size, f.mode, db_clock()
+     from unnest($3::text[], $4::text[], $5::bigint[], $6::integer[]) f(path, sha256, size, mode)`,
+    [flowId, version, ...columnsOf(changed)],
   );
 }
 

@@ -1,6 +1,7 @@
-import type { FileChange, FileVersion } from '../../../core/files/file-change.ts';
+import type { FileChange } from '../../../core/files/file-change.ts';
 import type { Db } from '../client/pool.ts';
 import { currentFiles } from './current-files.ts';
+import { executable, fileVersion } from './file-columns.ts';
 
 export interface ChangeQuery {
   /** A prefix of the path. */
@@ -11,20 +12,6 @@ export interface ChangeQuery {
   after?: string;
 }
 
-interface Row {
-  path: string;
-  before: FileVersion | null;
-  after: FileVersion | null;
-}
-
-const version = (table: string) => `
-  case when ${table}.path is not null then json_build_object(
-    'size', ${table}.size, 'sha256', encode(${table}.sha256, 'hex'), 'mode', ${table}.mode
-  ) end`;
-
-/** What `isExecutable` compares. */
-const executable = (table: string) => `(${table}.mode & 64) <> 0`;
-
 /**
  * The differences between the current files of a run and its original files, ordered by path. Empty
  * after retention has removed the files.
@@ -34,8 +21,8 @@ export async function listChanges(
   runId: string,
   { prefix = '', limit, after = '' }: ChangeQuery,
 ): Promise<FileChange[]> {
-  const { rows } = await db.query<Row>(
-    `select coalesce(g.path, f.path) as path, ${version('g')} as before, ${version('f')} as after
+  const { rows } = await db.query<FileChange>(
+    `select coalesce(g.path, f.path) as path, ${fileVersion('g')} as before, ${fileVersion('f')} as after
      from (
        select * from seed_files($1)
        where exists (select from runs where id = $1 and files_purged_at is null)

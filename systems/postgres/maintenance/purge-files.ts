@@ -104,7 +104,8 @@ export async function purgeMessageFiles(db: Db): Promise<number> {
 }
 
 /**
- * Replaced versions of flow files that no active run started from. A run that is admitted meanwhile
+ * Replaced versions of flow files that no version of the flow keeps and no active run started from.
+ * A change of the flow decides what its versions keep. A run that is admitted meanwhile
  * starts from the newest version, so no lock is needed. Skips versions that a change of their flow
  * is deleting: the batch has files of several projects.
  */
@@ -112,8 +113,10 @@ export async function purgeFlowFiles(db: Db): Promise<number> {
   const { rowCount } = await db.query(
     `delete from flow_files where (flow_id, path, valid_from) in (
        select replaced.flow_id, replaced.path, replaced.valid_from
-       from flow_files replaced
-       where replaced.valid_to is not null and not exists (
+       from flows f
+       join flow_files replaced
+         on replaced.flow_id = f.id and replaced.valid_to <= f.files_kept_from
+       where f.files_kept_from > 0 and not exists (
          select from runs r
          where r.flow_id = replaced.flow_id and r.ended_at is null
            and r.files_version < replaced.valid_to

@@ -82,6 +82,8 @@ create table flows (
   files_version bigint not null default 0,
   file_count integer not null default 0 check (file_count >= 0),
   storage_bytes bigint not null default 0 check (storage_bytes >= 0),
+  -- all files of this version of the files and of later ones are kept
+  files_kept_from bigint not null default 0,
   version integer not null default 1,
   -- no run starts while it is set; the runs that it has stay
   archived_at timestamptz,
@@ -810,7 +812,7 @@ create table flow_files (
 );
 create unique index flow_files_newest on flow_files (flow_id, path) where valid_to is null;
 create index flow_files_of_blob on flow_files (sha256);
-create index flow_files_superseded on flow_files (flow_id) where valid_to is not null;
+create index flow_files_superseded on flow_files (flow_id, valid_to) where valid_to is not null;
 
 -- Files that requests have added to a run's working directory. This includes the flow's own files:
 -- the run has a copy that later changes of the flow do not affect.

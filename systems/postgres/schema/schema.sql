@@ -134,6 +134,7 @@ CREATE TABLE public.flows (
     files_version bigint DEFAULT 0 NOT NULL,
     file_count integer DEFAULT 0 NOT NULL,
     storage_bytes bigint DEFAULT 0 NOT NULL,
+    files_kept_from bigint DEFAULT 0 NOT NULL,
     version integer DEFAULT 1 NOT NULL,
     archived_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
@@ -889,7 +890,7 @@ CREATE UNIQUE INDEX flow_files_newest ON public.flow_files USING btree (flow_id,
 
 CREATE INDEX flow_files_of_blob ON public.flow_files USING btree (sha256);
 
-CREATE INDEX flow_files_superseded ON public.flow_files USING btree (flow_id) WHERE (valid_to IS NOT NULL);
+CREATE INDEX flow_files_superseded ON public.flow_files USING btree (flow_id, valid_to) WHERE (valid_to IS NOT NULL);
 
 CREATE INDEX flows_by_project ON public.flows USING btree (project_id, created_at, id);
 

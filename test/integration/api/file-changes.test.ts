@@ -113,6 +113,11 @@ test('compares with the files of the flow, and keeps the changed ones', async ()
       `update runs set ended_at = now(), status = 'sleep', end_cause = 'completed' where flow_id = $1`,
       [tenant.flowId],
     );
+    // No version of the flow keeps them either.
+    await fixture.database.pool.query(
+      'update flows set files_kept_from = files_version where id = $1',
+      [tenant.flowId],
+    );
     await trigger(files);
   }
   const { rows } = await fixture.database.pool.query(

@@ -82,11 +82,15 @@ test("a run keeps its flow's files as of its admission", async () => {
   expect(await read(third)).toEqual({ a: 'two', b: 'three', c: 'two' });
   expect(await counts()).toMatchObject({ files: 5 });
 
-  // Once no run uses them, the next change removes files that are no longer the flow's.
-  await fixture.database.pool.query(
+  // Once no run uses them, the next change removes files that no version of the flow keeps.
+  const { pool } = fixture.database;
+  await pool.query(
     `update runs set ended_at = now(), status = 'sleep', end_cause = 'completed' where flow_id = $1`,
     [tenant.flowId],
   );
+  await pool.query('update flows set files_kept_from = files_version where id = $1', [
+    tenant.flowId,
+  ]);
   await trigger([utf8('d', 'four')]);
   expect(await counts()).toMatchObject({ files: 4 });
 });

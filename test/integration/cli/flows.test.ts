@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Flow } from '../../../core/flows/flow.ts';
 import { createFlowStore } from '../../../systems/postgres/accounts/flow-store.ts';
+import { createBlobStore } from '../../../systems/postgres/files/blob-store.ts';
+import { createFlowFileStore } from '../../../systems/postgres/files/flow-file-store.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
 import { useCliFixture } from './cli-fixture.ts';
 
@@ -157,16 +161,45 @@ describe('flows', () => {
       { version: 2, changedBy: by, changedFields: ['prompt'] },
       { version: 1, changedBy: by },
     ]);
-    expect(await flowrun.json('flow', 'diff', flowId, '2')).toEqual([
-      { field: 'prompt', before: 'one', after: 'two' },
-    ]);
-    expect(await flowrun.json('flow', 'diff', flowId, '1', '--from', '2')).toEqual([
-      { field: 'prompt', before: 'two', after: 'one' },
-    ]);
+    const none = { fileChanges: [], changedSecrets: [] };
+    expect(await flowrun.json('flow', 'diff', flowId, '2')).toEqual({
+      ...{ fields: [{ field: 'prompt', before: 'one', after: 'two' }], ...none },
+    });
+    expect(await flowrun.json('flow', 'diff', flowId, '1', '--from', '2')).toEqual({
+      ...{ fields: [{ field: 'prompt', before: 'two', after: 'one' }], ...none },
+    });
     const reverted = await flowrun.json<Flow>('flow', 'revert', flowId, '1');
     expect(reverted).toMatchObject({ version: 3, prompt: 'one' });
     const missing = await flowrun('flow', 'revert', flowId, '9');
     expect(missing).toMatchObject({ code: 1, err: expect.stringContaining('no version 9') });
+  });
+
+  test('are reverted with their files, or without', async () => {
+    const given = ['--project', 'shop', '--name', 'With files', '--prompt', 'one'];
+    const { flowId } = await flowrun.json<Flow>('flow', 'create', ...given);
+    const { pool } = fixture.database;
+    const flowFiles = createFlowFileStore(pool);
+    const sha256 = createHash('sha256').update('a').digest('hex');
+    await createBlobStore(pool).put(Readable.from([Buffer.from('a')]), { sha256, size: 1 });
+    const files = [{ path: 'a.txt', sha256, size: 1, mode: 0o644 }];
+    const by = { tags: null, changedBy: 'ci' };
+    await flowFiles.replace(flowId, files, by);
+    await flowFiles.replace(flowId, [], by);
+    expect(await flowrun.json('flow', 'diff', flowId, '3')).toMatchObject({
+      fileChanges: [{ path: 'a.txt', status: 'deleted', sizeBefore: 1, sizeAfter: null }],
+    });
+    await flowrun.json('flow', 'revert', flowId, '2', '--fields-only');
+    expect((await flowFiles.list(flowId, {})).files).toEqual([]);
+    await flowrun.json('flow', 'revert', flowId, '2');
+    expect((await flowFiles.list(flowId, {})).files).toMatchObject(files);
+
+    await flowFiles.replace(flowId, [], by);
+    await pool.query('update flows set files_kept_from = files_version where id = $1', [flowId]);
+    const shown = await flowrun('flow', 'diff', flowId, '6', '--from', '2');
+    expect(shown.err).toContain('no longer kept');
+    const refused = await flowrun('flow', 'revert', flowId, '2');
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--fields-only') });
+    await flowrun.json('flow', 'revert', flowId, '2', '--fields-only');
   });
 
   test('accept a prompt from standard input', async () => {

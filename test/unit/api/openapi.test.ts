@@ -30,6 +30,7 @@ describe('the contract that clients are written against', () => {
       METHOD_NOT_ALLOWED: [405],
       RUNNER_OFFLINE: [409],
       MESSAGE_NOT_QUEUED: [409],
+      FILES_NOT_KEPT: [409],
       ENDPOINT_RETIRED: [410],
       PRECONDITION_FAILED: [412],
       PAYLOAD_TOO_LARGE: [413],

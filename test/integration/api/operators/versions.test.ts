@@ -52,7 +52,7 @@ test('each change is a version with its operator and its changed fields', async 
   ];
   for (const query of ['', '?from=1'])
     expect((await operator(`${flow}/versions/2/diff${query}`)).json.data).toEqual({
-      ...{ from: 1, to: 2, fields, changedSecrets: [] },
+      ...{ from: 1, to: 2, fields, fileChanges: [], fileChangeCount: 0, changedSecrets: [] },
     });
   const secret = await operator(`${flow}/versions/4/diff?from=3`);
   expect(secret.json.data).toMatchObject({ fields: [], changedSecrets: ['env.TOKEN'] });
@@ -97,13 +97,13 @@ test('a change of the files is a version with its key, and keys read versions', 
   expect((await caller(api, other.key)(`${path}/versions`)).status).toBe(403);
 });
 
-test('a version is restored as a new one, and secrets and files stay as they are', async () => {
+test('a version is restored as a new one, and secrets stay as they are', async () => {
   const schedule = { cron: '0 9 * * *', timezone: 'UTC' };
   const made = await newFlow({ prompt: 'old', schedule, env: { A: '1' } });
   const { flow, flowId, change, call, path } = made;
   await change({ prompt: 'new', schedule: null, name: 'Renamed', env: { A: '2' } });
   await call(`${path}/files`, { method: 'PUT', body: file('kept') });
-  const restored = await operator(`${flow}/versions/1/restore`, { method: 'POST' });
+  const restored = await operator(`${flow}/versions/1/restore`, { body: { files: false } });
   expect([restored.status, restored.json.data]).toMatchObject([
     200,
     { version: 4, prompt: 'old', schedule, name: 'A flow', envNames: ['A'] },
@@ -144,11 +144,17 @@ test('keeps the latest 50 versions, and the definition of those that changed fil
   const second = (await operator(`${flow}/versions/2`)).json.data;
   expect(second).toMatchObject({ definition: { prompt: 'Go' }, files: { bytes: 3 } });
   const stored = async () => {
-    const text = 'select count(*)::integer, min(version) from flow_versions where flow_id = $1';
+    const text = `
+      select count(*)::integer, min(version), (
+        select count(*)::integer from flow_files f
+        where f.flow_id = $1 and f.valid_to is not null
+      ) as superseded
+      from flow_versions where flow_id = $1`;
     return (await fixture.database.pool.query(text, [flowId])).rows;
   };
+  expect(await stored()).toEqual([{ count: kept + 1, min: 1, superseded: 1 }]);
   await change('two more');
-  expect(await stored()).toEqual([{ count: kept + 1, min: 1 }]);
+  expect(await stored()).toEqual([{ count: kept + 1, min: 1, superseded: 0 }]);
   await change('three more');
-  expect(await stored()).toEqual([{ count: kept, min: 4 }]);
+  expect(await stored()).toEqual([{ count: kept, min: 4, superseded: 0 }]);
 });

@@ -235,16 +235,16 @@ async function insertEvent(
   await insert({ table: 'webhook_event_attempts', untilMs }, attempt, [eventId]);
 }
 
-/** The newest version of a file, and a superseded one that no active run has started with. */
-async function insertFlowFiles({ scenario }: Dataset, { insert, insertBlob }: Inserter) {
+/** The newest version of a file, and one that no version of the flow and no active run needs. */
+async function insertFlowFiles({ pool, scenario }: Dataset, { insert, insertBlob }: Inserter) {
+  await pool.query('update flows set files_kept_from = 2');
   const file = `(flow_id, path, valid_from, valid_to, sha256, size, mode, modified_at)
                 values ($1, $2, 1, $3, $4, 1, 420, db_clock())`;
   for (const [validTo, untilMs] of [
     [null, Infinity],
     [2, -1],
   ] as const) {
-    const sha256 = await insertBlob(untilMs);
-    const values = [scenario.flow.flowId, randomUUID(), validTo, sha256];
+    const values = [scenario.flow.flowId, randomUUID(), validTo, await insertBlob(untilMs)];
     await insert({ table: 'flow_files', untilMs }, file, values);
   }
 }

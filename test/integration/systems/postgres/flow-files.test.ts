@@ -85,7 +85,7 @@ async function changeWithoutRun(flowId: string, contents: Record<string, string>
   expect(given).toEqual({ outcome: 'added' });
 }
 
-test('versions that no active run uses are deleted by the next change', async () => {
+test('files that no version keeps and no active run uses are deleted by the next change', async () => {
   const { flowId, change } = await createFlow();
   const count = async () => {
     const text =
@@ -95,12 +95,15 @@ test('versions that no active run uses are deleted by the next change', async ()
   await change({ a: '1' });
   await change({ a: '2', b: '2' });
   await change({ a: '3' });
-  expect(await count()).toEqual([
+  expect((await count()).map(({ valid_to: to }) => to)).toEqual([2, 3, null, null]);
+  await database.pool.query('update flows set files_kept_from = 3 where id = $1', [flowId]);
+  await change({ c: '4' });
+  expect((await count()).slice(0, 2)).toEqual([
     { path: 'a', valid_from: 3, valid_to: null },
     { path: 'b', valid_from: 2, valid_to: null },
   ]);
   await change({ a: '3', b: '2' });
-  expect((await count()).map(({ valid_from: from }) => from)).toEqual([3, 2]);
+  expect((await count()).map(({ valid_from: from }) => from)).toEqual([3, 2, 4]);
 });
 
 test('files classified by an older .flowignore must be classified again', async () => {

@@ -95,6 +95,7 @@ test('the log of a locked run is marked as purged later, and those of other runs
 
 test('replaced flow files that a change of their flow deletes do not delay others', async () => {
   for (const { flow } of [stalled, other]) {
+    await query('update flows set files_kept_from = 2 where id = $1', [flow.flowId]);
     await query(
       `insert into flow_files (flow_id, path, valid_from, valid_to, sha256, size, mode, modified_at)
        values ($1, 'a', 1, 2, $2, 1, 420, db_clock())`,

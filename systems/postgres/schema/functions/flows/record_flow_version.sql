@@ -1,8 +1,10 @@
--- Stores the current state of a flow as its version, and deletes versions that are no longer kept.
--- Call it in the transaction of the change, which holds the lock of the flow. A change of the files
--- alone stores no definition: its version has that of an earlier one, which is kept with it.
+-- Stores the current state of a flow as its version, and deletes versions and files that are no
+-- longer kept. Call it in the transaction of the change, which holds the lock of the flow. A change
+-- of the files alone stores no definition: its version has that of an earlier one, which is kept
+-- with it.
 create or replace function record_flow_version(
-  p_flow_id uuid, p_changed_by text, p_changed_secrets text[], p_kept integer
+  p_flow_id uuid, p_changed_by text, p_changed_secrets text[], p_kept integer,
+  p_kept_file_bytes bigint, p_kept_files integer
 ) returns void language plpgsql volatile as $$
 declare
   flow flows;
@@ -50,5 +52,6 @@ begin
         where k.flow_id = flow.id and k.version > last_not_kept
           and k.definition_version = v.version
       );
+  perform drop_superseded_files(flow.id, last_not_kept, p_kept_file_bytes, p_kept_files);
 end
 $$;
