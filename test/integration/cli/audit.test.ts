@@ -21,7 +21,8 @@ async function entries(after = 0) {
   return (await log.page({ limit: 200 })).entries.toReversed().slice(after);
 }
 
-test('each change by the command line has one entry', async () => {
+// Thirty processes, one after another.
+test('each change by the command line has one entry', { timeout: 180_000 }, async () => {
   const before = (await entries()).length;
   const changes = [
     ['project', 'create', 'depot', '--name', 'canary', '--max-concurrent-runs', '3'],
