@@ -140,7 +140,7 @@ test('deletes the files of a session after 7 days, and its messages and question
   expect((await call(`${sessionsOf()}/${sessionId}`)).json.data).toMatchObject({ runId });
 });
 
-test('deletes a superseded file of a flow when no active run has started with it', async () => {
+test('deletes a superseded file of a flow when no active run and no version needs it', async () => {
   const { timeIs, sweep, isStored } = retention;
   const first = await call(runs(), { body: { prompt: 'Go', files: [utf8('a', 'superseded')] } });
   await endRun(first.json.data.runId);
@@ -154,8 +154,12 @@ test('deletes a superseded file of a flow when no active run has started with it
   expect(await isStored(sha256Of('superseded'))).toBe(true);
   await endRun(active.json.data.runId);
   await endRun(other.json.data.runId);
-  // The check above has refreshed the blob.
+  // Each check refreshes the blob.
   await timeIs(4 * dayMs);
+  await sweep();
+  expect(await isStored(sha256Of('superseded')), 'a version keeps it').toBe(true);
+  await fixture.database.pool.query('update flows set files_kept_from = files_version');
+  await timeIs(6 * dayMs);
   await sweep();
   expect(await isStored(sha256Of('superseded'))).toBe(false);
   expect(await isStored(sha256Of('newest'))).toBe(true);
