@@ -2,7 +2,7 @@ import { limits } from '../limits.ts';
 import type { Flow } from './flow.ts';
 
 /** The fields of a flow that its versions have. Of secrets they have the names only. */
-type FlowDefinition = Pick<
+export type FlowDefinition = Pick<
   Flow,
   | 'name'
   | 'description'

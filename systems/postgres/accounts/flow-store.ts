@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { defaultFlow, type Flow, type FlowSecrets } from '../../../core/flows/flow.ts';
-import { changedSecrets } from '../../../core/flows/flow-version.ts';
+import { changedSecrets, type FlowDefinition } from '../../../core/flows/flow-version.ts';
 import type { Sealer } from '../admission/seal.ts';
 import { bytesOf, cutPage, withBytesBefore } from '../client/page-by-bytes.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -11,24 +11,9 @@ import { recordVersion } from './flows/record-version.ts';
 import { pauseSchedule } from './pause-schedule.ts';
 
 /** The fields that a client sets; a field that is left out has its default. */
-export type FlowFields = Pick<
-  Flow,
-  | 'name'
-  | 'description'
-  | 'prompt'
-  | 'instructions'
-  | 'model'
-  | 'allowedModels'
-  | 'disallowedTools'
-  | 'image'
-  | 'resources'
-  | 'network'
-  | 'timeoutSeconds'
-  | 'limits'
-  | 'monthlyBudgetUsd'
-  | 'runner'
-  | 'schedule'
-> & { secrets: FlowSecrets };
+export type FlowFields = Omit<FlowDefinition, 'mcpServerNames' | 'envNames'> & {
+  secrets: FlowSecrets;
+};
 
 export type NewFlow = Partial<FlowFields> & { projectId: string; name: string; flowId?: string };
 
