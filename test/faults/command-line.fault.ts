@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { script } from '../support/prompts.ts';
-import { type RemoteCli, remoteCli, servedCli } from '../support/remote-cli.ts';
+import { type RemoteCli, remoteCli, servedCli, storedEventsIn } from '../support/remote-cli.ts';
 import { type Service, startService } from '../support/service.ts';
 
 let service: Service;
@@ -23,14 +23,6 @@ const talking = script(
   ]).flat(),
 );
 
-const storedIn = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { seq: number | null; event: string })
-    .filter(({ seq, event }) => seq !== null && event !== 'finished')
-    .map(({ seq, event }) => ({ seq, event }));
-
 it('follows a run whose API is killed five times, and prints each event once', async () => {
   const run = flowrun.start('run', 'writer', talking, '--json');
   for (let kill = 1; kill <= 5; kill += 1) {
@@ -42,7 +34,7 @@ it('follows a run whose API is killed five times, and prints each event once', a
   expect(code, err).toBe(0);
   const log = await flowrun('logs', '@', '--json');
   expect(log.out).toContain(`Line ${lineCount - 1}.`);
-  expect(storedIn(out)).toEqual(storedIn(log.out));
+  expect(storedEventsIn(out)).toEqual(storedEventsIn(log.out));
 });
 
 it('ends with the exit code of a run whose worker was killed', async () => {

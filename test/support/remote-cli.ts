@@ -90,3 +90,17 @@ function cliIn(home: string, env: Record<string, string>): RemoteCli {
 
 /** For the shell. */
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+interface PrintedEvent {
+  seq: number | null;
+  event: string;
+}
+
+/** The stored events among the lines that a command has printed with `--json`, without the end. */
+export const storedEventsIn = (text: string): PrintedEvent[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as PrintedEvent)
+    .filter(({ seq, event }) => seq !== null && event !== 'finished')
+    .map(({ seq, event }) => ({ seq, event }));

@@ -55,9 +55,9 @@ describe('keys', () => {
     expect(await set('--monthly-budget-usd', '20')).toMatchObject({ monthlyBudgetUsd: 20 });
     expect(await set('--monthly-budget-usd', 'none')).toMatchObject({ monthlyBudgetUsd: null });
     const budget = ['--monthly-budget-usd', '1'];
-    const nobody = '00000000-0000-4000-8000-000000000000';
-    expect(await flowrun('key', 'set', nobody, ...budget)).toMatchObject({
-      ...{ code: 1, err: `No such key: ${nobody}.\n` },
+    const unknownId = '00000000-0000-4000-8000-000000000000';
+    expect(await flowrun('key', 'set', unknownId, ...budget)).toMatchObject({
+      ...{ code: 1, err: `No such key: ${unknownId}.\n` },
     });
     expect(await flowrun('key', 'set', keyId)).toMatchObject({
       ...{ code: 2, err: expect.stringContaining('Nothing to update') },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../../support/prompts.ts';
 import { asking, colour } from '../../support/questions.ts';
-import { type RemoteCli, remoteCli } from '../../support/remote-cli.ts';
+import { type RemoteCli, remoteCli, storedEventsIn } from '../../support/remote-cli.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { story, storyPrompt } from '../../support/stream-story.ts';
 import { helloTests } from './hello-tests.ts';
@@ -20,22 +20,6 @@ afterAll(async () => {
   flowrun?.remove();
   await service?.stop();
 });
-
-const linesOf = (text: string): unknown[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as unknown);
-
-interface Line {
-  seq: number | null;
-  event: string;
-}
-
-const storedIn = (text: string): Line[] =>
-  (linesOf(text) as Line[])
-    .filter(({ seq, event }) => seq !== null && event !== 'finished')
-    .map(({ seq, event }) => ({ seq, event }));
 
 const hanging = script([{ say: 'I wait.' }, { hang: true }]);
 const runIdIn = (text: string): string => /Run ([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
@@ -93,9 +77,9 @@ describe('run', () => {
     const run = await flowrun('run', 'writer', storyPrompt(), '--json');
     expect(run.code).toBe(0);
     const log = await flowrun('logs', '@', '--json');
-    expect(storedIn(run.out)).toEqual(storedIn(log.out));
+    expect(storedEventsIn(run.out)).toEqual(storedEventsIn(log.out));
     const followed = await flowrun('logs', '-f', '@', '--json');
-    expect(storedIn(followed.out)).toEqual(storedIn(log.out));
+    expect(storedEventsIn(followed.out)).toEqual(storedEventsIn(log.out));
   });
 
   it('waits silently, and prints one object', async () => {

@@ -38,8 +38,8 @@ async function call(runId: string, calls = 1, pool = database.pool): Promise<voi
 
 /** Sets a budget, as the API and the command line do. */
 async function set(owner: BudgetOwner, monthlyBudgetUsd: number | null, pool = database.pool) {
-  const nobody = { operatorId: null, operator: null, tokenId: null, requestId: null };
-  const actor = { source: 'command_line' as const, address: 'test', ...nobody };
+  const withoutOperator = { operatorId: null, operator: null, tokenId: null, requestId: null };
+  const actor = { source: 'command_line' as const, address: 'test', ...withoutOperator };
   await createAuditLog(pool, testSealer).changeAs(actor, async (on) => {
     if (owner === 'project') await on.changeSettings(scenario.projectId, { monthlyBudgetUsd });
     if (owner === 'flow') await on.changeFlow(scenario.flow.flowId, () => ({ monthlyBudgetUsd }));
