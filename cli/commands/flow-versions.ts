@@ -118,7 +118,7 @@ async function findVersion(versions: Stores['flowVersions'], flowId: string, wan
 }
 
 const noVersion = (wanted: number) =>
-  new CliError(`The flow has no version ${wanted}, or no longer.`);
+  new CliError(`The flow has no version ${wanted}, or it is no longer kept.`);
 const filesNotKept = (wanted: number) =>
   new CliError(
     `The files of version ${wanted} are no longer kept. --fields-only restores its fields.`,

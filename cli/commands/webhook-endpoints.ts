@@ -125,7 +125,7 @@ function deliveries({ withStores }: CliDeps): Command {
   return new Command('deliveries')
     .description('list the events that are sent to a webhook endpoint, latest first')
     .argument('<endpoint-id>', 'its ID', uuid)
-    .option('--limit <n>', 'at most so many events', wholeNumber(1, maxItems), defaultItems)
+    .option('--limit <n>', 'maximum number of events', wholeNumber(1, maxItems), defaultItems)
     .option('--json', 'print JSON')
     .action((endpointId: string, { limit, ...output }: Output & { limit: number }) =>
       withStores(async (stores) => {

@@ -2,7 +2,7 @@ import type { Flow } from '../../client/generated/types.ts';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 
-/** What a file has no field for: the service sets it, it is a secret, or it is the pause. */
+/** The fields that a file does not have: set by the service, secret, or the pause. */
 type OtherFields =
   | 'flowId'
   | 'projectId'
@@ -19,7 +19,7 @@ export type FlowFields = Omit<Flow, OtherFields>;
 
 /**
  * The fields of a file in the order in which they are written, except the name, which is first. A
- * field that a file does not have has its default, also if the service has another value.
+ * field that a file does not have gets its default, even if the service has another value.
  */
 const defaults: Record<Exclude<keyof FlowFields, 'name'>, unknown> = {
   description: null,
@@ -40,7 +40,7 @@ const defaults: Record<Exclude<keyof FlowFields, 'name'>, unknown> = {
 
 export const fieldNames = ['name', ...Object.keys(defaults)] as (keyof FlowFields)[]; // its own
 
-/** Of a schedule that names none. */
+/** The time zone of a schedule that names none. */
 const timezone = 'UTC';
 
 /** All fields of a flow from those of a file. Members of a group have defaults too. */

@@ -1,7 +1,7 @@
 import { oneLine, stripControlCodes } from '../../core/sanitize-text.ts';
 import type { FieldChange, FlowPlan } from './plan.ts';
 
-/** One block of lines per flow, for people. Texts come from others, so they are sanitized. */
+/** One block of lines per flow. Stored texts may have terminal codes, so they are sanitized. */
 export function formatPlan(plans: readonly FlowPlan[]): string {
   const blocks = plans.map(({ action, name, fields, files }) => {
     const changes = [
@@ -26,7 +26,7 @@ function fieldLines(change: FieldChange): string[] {
 const valueMaxChars = 200;
 const shownLinesMax = 20;
 
-/** A field that is not set reads better than null. */
+/** Shows a field that is not set as `(none)`, not as null. */
 function valueText(value: unknown): string {
   return value === null || value === undefined
     ? '(none)'

@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { isObject, type JsonObject } from '../../core/json.ts';
 
-/** What is wrong in a flow file, and where. */
+/** A problem in a flow file, with its position. */
 export interface FileProblem {
   file: string;
   line: number;

@@ -78,7 +78,7 @@ function unknownFields(fields: JsonObject): Fault[] {
   return unknown.map((name) => ({ path: [name], message: 'unknown field' }));
 }
 
-/** JSON would have null in their place, which is valid in many fields. */
+/** JSON turns NaN and infinity into null, which is valid in many fields. */
 function nonFiniteNumbers(value: unknown, path: string[]): Fault[] {
   if (typeof value === 'number' && !Number.isFinite(value))
     return [{ path, message: 'must be a finite number' }];

@@ -1,4 +1,4 @@
-// What has to change on the service so that it has the flows of a folder. A pure function: see
+// Plans the changes that make the flows of the service match a folder. A pure function: see
 // plan-folder.ts for the actual state.
 
 import type { Flow } from '../../client/generated/types.ts';

@@ -98,8 +98,8 @@ function sizeFault(files: readonly LocalFile[]): string | null {
   const { perRequestMax, perRequestMaxBytes } = limits.file;
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
   if (files.length > perRequestMax)
-    return `has ${files.length} files; ${perRequestMax} are possible`;
-  if (bytes > perRequestMaxBytes) return `has ${bytes} bytes; ${perRequestMaxBytes} are possible`;
+    return `has ${files.length} files; the maximum is ${perRequestMax}`;
+  if (bytes > perRequestMaxBytes) return `has ${bytes} bytes; the maximum is ${perRequestMaxBytes}`;
   return null;
 }
 

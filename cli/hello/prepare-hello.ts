@@ -12,7 +12,7 @@ export const helloName = 'hello';
 export const helloPrompt =
   'Write hello.md: a short greeting to someone who runs an agent here for the first time.';
 
-/** What a first run needs, and where to go from there. */
+/** The resources of a first run, and a sign-in link. */
 export interface Hello {
   projectId: string;
   flowId: string;

@@ -4,7 +4,7 @@ import { startFirstRun } from './first-run.ts';
 import { nextSteps } from './next-steps.ts';
 import { prepareHello } from './prepare-hello.ts';
 
-/** The first run in one command, with the database at hand. */
+/** Prepares the first run in the database, and starts it over HTTP. */
 export async function sayHello(
   { withStores, loadValidators }: CliDeps,
   options: { json?: true },

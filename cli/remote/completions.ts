@@ -3,7 +3,7 @@ import { listIn, objectIn } from '../../core/json.ts';
 import { currentContext, openClient } from './connection.ts';
 import { readSettings, writeSettings } from './settings-folder.ts';
 
-/** What the last word may become: commands, options, or the name of a flow. */
+/** Completions of the last word: commands, options, or the names of flows. */
 export async function completionsFor(program: Command, words: string[]): Promise<string[]> {
   const typed = words.at(-1) ?? '';
   const { command, given } = commandIn(program, words.slice(0, -1));

@@ -1,6 +1,6 @@
 import type { EndCause } from '../../core/runs/end-cause.ts';
 
-/** 1 and 2 are those of every command, and 3 that of `apply --check`. */
+/** Every command can exit with 1 and 2; only `apply --check` exits with 3. */
 export const exitCodes = {
   completed: 0,
   failure: 1,

@@ -1,4 +1,4 @@
-/** What the environment says to commands that act as an operator. */
+/** The environment variables of commands that act as an operator. */
 interface OperatorConfig {
   token: string | undefined;
 }

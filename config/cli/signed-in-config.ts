@@ -1,4 +1,4 @@
-/** What the environment says to commands that call the API. */
+/** The environment variables of commands that call the API. */
 interface SignedInConfig {
   url: string | undefined;
   key: string | undefined;

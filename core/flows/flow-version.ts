@@ -1,7 +1,7 @@
 import { limits } from '../limits.ts';
 import type { Flow } from './flow.ts';
 
-/** The fields of a flow that its versions have. Of secrets they have the names only. */
+/** The fields of a flow that its versions have. They have only the names of secrets. */
 export type FlowDefinition = Pick<
   Flow,
   | 'name'
@@ -23,7 +23,7 @@ export type FlowDefinition = Pick<
   | 'schedule'
 >;
 
-/** What a version keeps of the files of its flow. */
+/** The files that a flow has in a version. */
 interface FilesOfVersion {
   count: number;
   bytes: number;
@@ -50,7 +50,7 @@ export interface FullFlowVersion extends FlowVersion {
 export const flowVersionLimits = {
   /** The latest versions that are kept of each flow. */
   kept: 50,
-  /** Of each flow, for its versions: the files that it no longer has, the oldest go first. */
+  /** The superseded files that the versions of a flow keep; the oldest are deleted first. */
   keptFileBytes: limits.flow.storageBytes,
   keptFiles: limits.flow.filesMax,
   /** The changed files that a comparison of two versions lists. */

@@ -36,7 +36,7 @@ async function answersTo({ questions }: Interaction, texts: string[]): Promise<A
     }
   }
   if (texts.length !== questions.length)
-    throw new UsageError(`The agent asks ${questions.length} questions: pass as many answers.`);
+    throw new UsageError(`The agent asks ${questions.length} questions: pass one answer for each.`);
   return Object.fromEntries(
     questions.map((question, index) => [textOf(question), answerOf(question, texts[index] ?? '')]),
   );

@@ -25,7 +25,7 @@ export function runsCommand(): Command {
       new Option('--status <status>', 'only runs with this status').choices(['running', 'sleep']),
     )
     .option('--since <time>', 'only runs created since then, such as 2h', since)
-    .option('--limit <n>', 'at most so many', wholeNumber(1, 10_000), 20)
+    .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
     .option('--json', 'print JSON')
     .action(listRuns);
 }

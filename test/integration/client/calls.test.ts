@@ -1,4 +1,4 @@
-// What the client makes of names that change and of answers that get lost, with the real API.
+// Names that change and answers that are lost, with the client and the real API.
 
 import { expect, test } from 'vitest';
 import type { Retry } from '../../../client/http/http.ts';

@@ -1,4 +1,4 @@
-// What operators see of the events that are sent to the callback URL of a session.
+// Operators list, read and redeliver the events that are sent to the callback URL of a session.
 
 import { beforeAll, expect, test } from 'vitest';
 import { createInteractionStore } from '../../../../systems/postgres/runs/interaction-store.ts';

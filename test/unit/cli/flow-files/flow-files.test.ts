@@ -103,7 +103,7 @@ test.each([
   expect(problemsOf(...lines)).toEqual(expected.map((text) => `flows/writer.md:${text}`));
 });
 
-test('a text without front matter is no flow', () => {
+test('a text without front matter is not a flow', () => {
   expect(parseFlowFile({ file: 'a.md', text: '# Flows', defaultName: 'a' })).toBeNull();
 });
 

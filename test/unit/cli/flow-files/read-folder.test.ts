@@ -73,7 +73,7 @@ test('a flow has at most the files of one request', () => {
   expect(read(folder).problems).toEqual([]);
   writeFileSync(join(folder, 'files/more'), '');
   expect(read(folder).problems).toEqual([
-    `files:1: has ${perRequestMax + 1} files; ${perRequestMax} are possible`,
+    `files:1: has ${perRequestMax + 1} files; the maximum is ${perRequestMax}`,
   ]);
 });
 

@@ -1,7 +1,7 @@
 -- Adds `budget.reached` for each threshold that the spend of this month (UTC) has passed, of the
 -- monthly budgets of a project, a flow and a key. A threshold is reported once. After the budget
 -- was raised, it is reported again when a call has passed the threshold of the higher budget. A
--- change of a budget (p_is_change) is no call: it reports a threshold only if none was reported
+-- change of a budget (p_is_change) is not a call: it reports a threshold only if none was reported
 -- before. Callers for one project wait for each other, so that the last of them sees the calls of
 -- all. Each calls this last in its transaction. Returns whose budget is reached, see
 -- reached_budget.sql.

@@ -1,6 +1,6 @@
 -- Deletes the superseded files of a flow that no version keeps and no active run uses. Versions
 -- after `p_last_not_kept` keep their files as long as the superseded ones have at most these bytes
--- and this count together; the oldest go first. The caller holds the lock of the flow.
+-- and this count together; the oldest are deleted first. The caller locks the flow.
 create or replace function drop_superseded_files(
   p_flow_id uuid, p_last_not_kept integer, p_max_bytes bigint, p_max_files integer
 ) returns void language plpgsql volatile as $$

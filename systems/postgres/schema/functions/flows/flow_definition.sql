@@ -1,5 +1,5 @@
--- The fields of a flow that its versions have, under the names that clients read. Of secrets it has
--- the names only.
+-- The fields of a flow that its versions have, under the names that clients read. It has only
+-- the names of secrets.
 create or replace function flow_definition(f flows) returns json language plpgsql immutable as $$
 begin
   return json_build_object(
