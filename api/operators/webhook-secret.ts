@@ -34,7 +34,7 @@ const prepareNext = {
 const rotate = {
   ...plain,
   operationId: 'rotateWebhookSecret',
-  summary: 'Replace the webhook secret by the next one',
+  summary: 'Replace the webhook secret with the next one',
   description:
     'Without a next secret the response is 400, so the request is safe to repeat. With `immediately` it is not: each request creates a new secret, and no webhook is signed with an earlier one any more.',
   body: z.strictObject({

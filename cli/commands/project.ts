@@ -164,7 +164,7 @@ function webhookSecret({ withStores }: CliDeps): Command {
     .description('show the secret that verifies a project’s webhooks')
     .argument('<project>', 'its ID', projectId)
     .addOption(next.conflicts('rotate'))
-    .option('--rotate', 'replace it by the next one, from the next attempt on')
+    .option('--rotate', 'replace it with the next one, from the next attempt on')
     .option('--now', 'with --rotate: replace it, and the next one, by a new one at once')
     .option('--json', 'print JSON')
     .action((id: string, options: SecretOptions) => {

@@ -170,7 +170,7 @@ function redeliver({ withStores }: CliDeps): Command {
 function rotate({ withStores }: CliDeps): Command {
   const next = new Option('--next', 'begin a rotation: also sign with a second secret');
   return new Command('rotate-secret')
-    .description('replace the secret that signs the webhooks of a project by the next one')
+    .description('replace the secret that signs the webhooks of a project with the next one')
     .argument('<project>', 'its ID', projectId)
     .addOption(next.conflicts('now'))
     .option('--now', 'replace it, and the next one, by a new one at once')

@@ -18,7 +18,7 @@ interface ApplyOptions {
 
 export function applyCommand(): Command {
   return new Command('apply')
-    .description('change the flows of a project to those of a folder')
+    .description('make the flows of a project match a folder')
     .argument('<folder>', 'folder with a Markdown file for each flow')
     .addOption(projectOption())
     .option('--yes', 'apply the changes without a question')
