@@ -3,14 +3,20 @@ import type { Flow, RunDetails, RunRecord } from './generated/types.ts';
 import { createHttp, type Http, type Retry } from './http/http.ts';
 import { createFlowNames, type FlowNames } from './runs/flow-names.ts';
 import { openRun, type Run } from './runs/run.ts';
-import { type PendingRun, type RunOptions, startRun } from './runs/start-run.ts';
+import type { RunOptions } from './runs/run-request.ts';
+import { type PendingRun, startRun } from './runs/start-run.ts';
 import { getSession, openSession, type Session, type SessionOptions } from './sessions/session.ts';
 
 export interface FlowrunOptions {
   /** The address of the service. The default is the environment variable FLOWRUN_URL. */
   url?: string;
-  /** An API key, or a run token in a web page. The default is the variable FLOWRUN_KEY. */
+  /**
+   * An API key, a run token in a web page, or an operator token with `project`. The default is the
+   * variable FLOWRUN_KEY.
+   */
   key?: string;
+  /** The project that calls with an operator token are for. A key has its own project. */
+  project?: string;
   fetch?: typeof fetch;
   /** Aborts all calls. */
   signal?: AbortSignal;
@@ -18,7 +24,7 @@ export interface FlowrunOptions {
   onRetry?: (retry: Retry) => void;
 }
 
-interface RunFilter {
+export interface RunFilter {
   flow?: string;
   status?: RunRecord['status'];
   agentStatus?: NonNullable<RunRecord['agentStatus']>;
@@ -42,6 +48,7 @@ export class Flowrun {
       throw new TypeError('The address of the service is missing: pass url, or set FLOWRUN_URL.');
     this.#http = createHttp({
       url,
+      ...(options.project === undefined ? {} : { root: rootOf(options.project) }),
       key: options.key ?? variable('FLOWRUN_KEY'),
       // A browser's fetch works only as a method of its window.
       fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
@@ -98,6 +105,9 @@ export class Flowrun {
     return this.#http.items({ path: '/flows' });
   }
 }
+
+/** Operators call the routes of keys below the path of a project. */
+const rootOf = (project: string) => `/api/projects/${encodeURIComponent(project)}` as const;
 
 function variable(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };

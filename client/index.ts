@@ -4,7 +4,7 @@ export type { RunChanges } from './files/changes.ts';
 export type { FlowFiles } from './files/flow-files.ts';
 export type { FileContent } from './files/input-files.ts';
 export type { RunFiles } from './files/run-files.ts';
-export { Flowrun, type FlowrunOptions } from './flowrun.ts';
+export { Flowrun, type FlowrunOptions, type RunFilter } from './flowrun.ts';
 export type {
   AgentContentBlock,
   EventData,
@@ -52,7 +52,8 @@ export type { Retry } from './http/http.ts';
 export type { OutputSchema } from './runs/output-schema.ts';
 export { RunFailed, type RunResult } from './runs/result.ts';
 export type { Answers, Run } from './runs/run.ts';
-export type { PendingRun, RunOptions } from './runs/start-run.ts';
+export type { RunOptions } from './runs/run-request.ts';
+export type { PendingRun } from './runs/start-run.ts';
 export type { MessageOptions, Session, SessionOptions } from './sessions/session.ts';
 export type { PendingTurn } from './sessions/turn.ts';
 export type { EventOf, RunEvent, UnknownEvent } from './stream/events.ts';

@@ -16,7 +16,7 @@ interface HttpOptions {
   /** The address of the service, without `/api/v1`. */
   url: string;
   /** The path that paths of requests are relative to. */
-  root?: '/api/v1' | '/api';
+  root?: '/api/v1' | '/api' | `/api/projects/${string}`;
   key: string | undefined;
   fetch: typeof fetch;
   /** Aborts every request. */

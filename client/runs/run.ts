@@ -7,6 +7,7 @@ import { type FollowOptions, followRun } from '../stream/follow.ts';
 import { type LogEntry, type LogOptions, readLog } from '../stream/read-log.ts';
 import { type OutputSchema, validateOutput } from './output-schema.ts';
 import { type RunResult, resultOf } from './result.ts';
+import { type RunOptions, runRequest } from './run-request.ts';
 
 interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -42,6 +43,8 @@ export interface Run<T = unknown> {
   /** Ends a plain run, or the current turn of a session. It is not repeated if it fails. */
   interrupt(): Promise<RunRecord>;
   delete(): Promise<DeletedRun>;
+  /** Starts a run of the same flow with the input of this one, which must have ended. */
+  retry(options?: RunOptions): Promise<Run>;
   /** Creates a token for this run, which a web page can use instead of a key. */
   createToken(options?: { expiresInSeconds?: number }): Promise<RunToken>;
 }
@@ -87,6 +90,10 @@ export function openRun<T = unknown>(
     stop: (options = {}) => post('stop', options),
     interrupt: () => post('interrupt', {}, false),
     delete: () => http.remove({ path }, deletedRun(record)),
+    async retry(options = {}) {
+      const request = { ...runRequest(options), path: `${path}/retry` };
+      return openRun(http, await http.data<RunRecord>(request));
+    },
     createToken: (options = {}) => post('token', options),
   };
 }
