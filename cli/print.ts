@@ -37,7 +37,7 @@ export function note(text: string): void {
 }
 
 /** `lastUsedAt` becomes `LAST USED AT`. */
-function heading(field: string): string {
+export function heading(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => ` ${letter}`).toUpperCase();
 }
 

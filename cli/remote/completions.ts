@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { listIn, objectIn } from '../../core/json.ts';
 import { currentContext, openClient } from './connection.ts';
+import type { Context } from './contexts.ts';
 import { readSettings, writeSettings } from './settings-folder.ts';
 
 /** Completions of the last word: commands, options, or the names of flows. */
@@ -54,7 +55,7 @@ async function readFlowNames(): Promise<string[]> {
   return names;
 }
 
-async function fetchFlowNames(context: { url: string; key: string }): Promise<string[]> {
+async function fetchFlowNames(context: Context): Promise<string[]> {
   const names: string[] = [];
   const flowrun = await openClient(context, AbortSignal.timeout(answerWithinMs));
   for await (const { name } of flowrun.flows()) names.push(name);

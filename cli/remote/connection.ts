@@ -1,8 +1,10 @@
 import type { Flowrun } from '../../client/index.ts';
+import { readOperatorConfig } from '../../config/cli/operator-config.ts';
 import { readSignedInConfig } from '../../config/cli/signed-in-config.ts';
+import { omitUndefined } from '../../core/omit-undefined.ts';
 import { CliError } from '../format-error.ts';
-import { note } from '../print.ts';
 import { type Context, readContexts } from './contexts.ts';
+import { noteRetry, onlyProject, openOperatorHttp } from './operator-http.ts';
 import { readSettings, writeSettings } from './settings-folder.ts';
 
 /** The service that commands call. */
@@ -20,41 +22,48 @@ export async function connect(): Promise<Connection> {
 export async function openClient(context: Context, signal?: AbortSignal): Promise<Flowrun> {
   const client = await import('../../client/index.ts');
   return new client.Flowrun({
-    ...context,
+    url: context.url,
+    ...(await credentialsOf(context, signal)),
     ...(signal === undefined ? {} : { signal }),
-    onRetry: ({ error, delayMs }) => note(`${error.message} Trying again in ${delayMs / 1_000} s.`),
+    onRetry: noteRetry,
   });
 }
 
-/**
- * The variables win over the contexts. The key of a context is never sent to another address than
- * the one it was given for.
- */
+/** A key is for one project. An operator token may be for several, so it needs one. */
+async function credentialsOf(
+  { url, key, token, project }: Context,
+  signal: AbortSignal | undefined,
+): Promise<{ key: string; project?: string }> {
+  if (key !== undefined) return { key };
+  if (token === undefined) throw signInFirst();
+  const ofProject = project ?? (await onlyProject(await openOperatorHttp({ url, token, signal })));
+  return { key: token, project: ofProject };
+}
+
+/** The service and the credentials of commands for runs. */
 export function currentContext(): Context {
-  const { selected, contexts } = selectedContext();
-  const url = selectedUrl();
-  const known = [selected, ...Object.values(contexts)].find((context) => context?.url === url);
-  const key = readSignedInConfig().key ?? known?.key;
-  if (key === undefined) throw signInFirst();
-  return { url, key };
+  const service = selectedService();
+  if ((service.key ?? service.token) === undefined) throw signInFirst();
+  return service;
 }
 
-/** The address of the service that commands call. */
-export function selectedUrl(): string {
-  const { url } = readSignedInConfig();
-  const selected = url === undefined ? selectedContext().selected?.url : serviceUrl(url);
-  if (selected === undefined) throw signInFirst();
-  return selected;
-}
-
-function selectedContext() {
+/**
+ * The variables win over the contexts. The credentials of a context are never sent to another
+ * address than the one they were given for.
+ */
+export function selectedService(): Context {
   const { current, contexts } = readContexts();
-  return { selected: current === null ? undefined : contexts[current], contexts };
+  const selected = current === null ? undefined : contexts[current];
+  const { url: given, key } = readSignedInConfig();
+  const url = given === undefined ? selected?.url : serviceUrl(given);
+  if (url === undefined) throw signInFirst();
+  const known = [selected, ...Object.values(contexts)].find((context) => context?.url === url);
+  return { url, ...known, ...omitUndefined({ key, ...readOperatorConfig() }) };
 }
 
 const signInFirst = () =>
   new CliError(
-    'No service is selected. Sign in with `flowrun login <url> --key <key>`, or set FLOWRUN_URL and FLOWRUN_KEY.',
+    'No service is selected. Sign in with `flowrun login <url> --key <key>` or `flowrun login <url> --token`, or set FLOWRUN_URL and FLOWRUN_KEY.',
   );
 
 /** The same service has one spelling. */

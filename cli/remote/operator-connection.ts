@@ -1,48 +1,31 @@
 import { Option } from 'commander';
 import type { Http } from '../../client/http/http.ts';
-import { readOperatorConfig } from '../../config/cli/operator-config.ts';
 import type { FlowService } from '../flow-files/flow-service.ts';
 import { CliError } from '../format-error.ts';
-import { note } from '../print.ts';
-import { selectedUrl } from './connection.ts';
+import { selectedService } from './connection.ts';
+import { onlyProject, openOperatorHttp } from './operator-http.ts';
 
 export const projectOption = (): Option =>
-  new Option('--project <project>', 'the project (default: the only one of the token)').env(
+  new Option('--project <project>', 'the project (default: the one of the context)').env(
     'FLOWRUN_PROJECT',
   );
 
 /** The flows of a project, as an operator reaches them. */
 export async function flowService(project: string | undefined): Promise<FlowService> {
   const { createFlowService } = await import('../flow-files/flow-service.ts');
-  const http = await connectAsOperator();
-  return createFlowService(http, project ?? (await onlyProject(http)));
+  const operator = await connectAsOperator(project);
+  return createFlowService(operator.http, operator.project);
 }
 
-/** The module is loaded on demand, so that help and usage errors are fast. */
-async function connectAsOperator(): Promise<Http> {
-  const { token } = readOperatorConfig();
+/** Calls the operator's routes, for the project that is given, or else the one of the context. */
+export async function connectAsOperator(
+  given?: string,
+): Promise<{ http: Http; url: string; project: string }> {
+  const { url, token, ...context } = selectedService();
   if (token === undefined)
     throw new CliError(
-      'Set FLOWRUN_TOKEN to an operator token: see `flowrun token create --help`.',
+      'Sign in as an operator with `flowrun login <url> --token`, or set FLOWRUN_TOKEN.',
     );
-  const { createHttp } = await import('../../client/http/http.ts');
-  return createHttp({
-    url: selectedUrl(),
-    root: '/api',
-    key: token,
-    fetch,
-    signal: undefined,
-    onRetry: ({ error, delayMs }) => note(`${error.message} Trying again in ${delayMs / 1_000} s.`),
-  });
-}
-
-async function onlyProject(http: Http): Promise<string> {
-  const ids: string[] = [];
-  for await (const project of http.items<{ projectId: string }>({ path: '/projects' }))
-    ids.push(project.projectId);
-  const [only, another] = ids;
-  if (only !== undefined && another === undefined) return only;
-  throw new CliError(
-    only === undefined ? 'The service has no projects.' : `Pass --project: ${ids.join(', ')}`,
-  );
+  const http = await openOperatorHttp({ url, token });
+  return { http, url, project: given ?? context.project ?? (await onlyProject(http)) };
 }

@@ -8,6 +8,7 @@ import { exportCommand } from './commands/export.ts';
 import { filesCommand } from './commands/files.ts';
 import { contextCommand, loginCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
+import { retryCommand } from './commands/retry.ts';
 import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { interruptCommand, stopCommand } from './commands/stop.ts';
@@ -22,6 +23,7 @@ export function addRemoteCommands(program: Command): Command {
     .addCommand(chatCommand())
     .addCommand(runsCommand())
     .addCommand(logsCommand())
+    .addCommand(retryCommand())
     .addCommand(answerCommand())
     .addCommand(stopCommand())
     .addCommand(interruptCommand())
@@ -44,8 +46,8 @@ export function createRemoteProgram(version: string): Command {
 }
 
 const remoteHelp = `
-FLOWRUN_URL and FLOWRUN_KEY override the context. apply and export need FLOWRUN_TOKEN, an operator
-token, instead of a key; apply --check exits with 3 if the service differs. Operators have further
+FLOWRUN_URL, FLOWRUN_KEY, FLOWRUN_TOKEN and FLOWRUN_PROJECT override the context. apply and export
+need an operator token; apply --check exits with 3 if the service differs. Operators have further
 commands, on the machine of the service. Exit codes of run and logs -f: 0 completed, 1 failure,
 2 wrong usage, 10 the agent failed, 11 stopped, 12 timed out or stalled, 13 budget or turns used up,
 14 no slot or not started, 15 host lost, 130 detached by Ctrl-C.`;

@@ -52,4 +52,4 @@ function hintFor({ code, status }: FlowrunError): string | null {
 
 const signInAgain =
   'Sign in with a valid key: flowrun login <url> --key <key>\n' +
-  'For apply and export, set FLOWRUN_TOKEN to a valid operator token.';
+  'Operators need a valid token: flowrun login <url> --token, or FLOWRUN_TOKEN.';

@@ -32,7 +32,7 @@ export function applyCommand(): Command {
 const help = `
 The front matter of a file has the fields of the flow, and its body the instructions. The folder
 "files" beside it has the files of the flow. Values of secrets come from environment variables.
-FLOWRUN_TOKEN must be an operator token.`;
+It needs an operator token: flowrun login <url> --token, or FLOWRUN_TOKEN.`;
 
 async function apply(folder: string, options: ApplyOptions): Promise<void> {
   const { readFlowFolder } = await import('../../flow-files/read-folder.ts');

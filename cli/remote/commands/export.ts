@@ -27,4 +27,4 @@ export function exportCommand(): Command {
 
 const help = `
 The same flows have the same files, byte by byte. Secrets are written as names of environment
-variables. Archived flows are left out. FLOWRUN_TOKEN must be an operator token.`;
+variables. Archived flows are left out. It needs an operator token.`;

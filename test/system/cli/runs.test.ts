@@ -22,6 +22,10 @@ afterAll(async () => {
 });
 
 const hanging = script([{ say: 'I wait.' }, { hang: true }]);
+interface Ended {
+  runId: string;
+}
+
 const runIdIn = (text: string): string => /Run ([0-9a-f-]{36})/.exec(text)?.[1] ?? '';
 
 describe('run', () => {
@@ -106,6 +110,26 @@ describe('run', () => {
     expect(await flowrun('stop', run.out.trim())).toMatchObject({ code: 0 });
     const followed = await flowrun('logs', '-f', run.out.trim());
     expect(followed).toMatchObject({ code: 11, err: expect.stringContaining('stopped_by_api') });
+  });
+});
+
+describe('retry', () => {
+  it('starts an ended run again with its input, and follows it', async () => {
+    const print = 'cat given.md; printf %s "$FLOW_CTX_TICKET" > ticket.txt';
+    const prompt = script([{ shell: print }, { say: 'Done.' }]);
+    writeFileSync(join(flowrun.home, 'given.md'), 'given');
+    const options = ['-f', 'given.md', '-i', 'ticket=1', '--wait', '--json'];
+    const first = JSON.parse((await flowrun('run', 'writer', prompt, ...options)).out) as Ended;
+    const refused = await flowrun('retry', first.runId);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('X-Ctx-*') });
+    const again = await flowrun('retry', first.runId.slice(0, 8), '-i', 'ticket=2');
+    expect(again).toMatchObject({ code: 0, out: 'Done.\n' });
+    const runId = runIdIn(again.err);
+    expect(runId).not.toBe(first.runId);
+    expect((await flowrun('files', 'cat', '@', 'given.md')).out).toBe('given');
+    expect((await flowrun('files', 'cat', runId, 'ticket.txt')).out).toBe('2');
+    const other = await flowrun('retry', '@', script([{ say: 'Other.' }]), '-i', 'ticket=3');
+    expect(other).toMatchObject({ code: 0, out: 'Other.\n' });
   });
 });
 
