@@ -40,7 +40,7 @@ export function createRetentionStore(pool: Pool) {
     /** The events for endpoints, with their attempts. */
     webhookEvents: (retentionMs: number) => purgeEvents(pool, retentionMs),
     modelCalls: (retentionMs: number) => purgeModelCalls(pool, retentionMs),
-    /** What the calls of a turn, of a day and of a label used together. */
+    /** What the calls of a turn, of a day, of a label and of a month used together. */
     spending: (retentionMs: number) => purgeSpending(pool, retentionMs),
     /**
      * Packs the logs of some runs that ended this long ago, until the time is over. Returns how
@@ -105,9 +105,11 @@ async function purgeSpending(db: Db, retentionMs: number): Promise<number> {
   const { rows } = await db.query<{ deleted: number }>(
     `with turns as (${overdue('turn_spending')}), days as (${overdue('daily_spending')}),
        labels as (${overdue('daily_label_spending')}),
+       months as (${overdue('monthly_spending', 'month')}),
        thresholds as (${overdue('passed_thresholds', 'month')})
      select (select count(*) from turns) + (select count(*) from days)
-       + (select count(*) from labels) + (select count(*) from thresholds) as deleted`,
+       + (select count(*) from labels) + (select count(*) from months)
+       + (select count(*) from thresholds) as deleted`,
     [retentionMs, limits.retention.batchRows],
   );
   return rows[0]?.deleted ?? 0;

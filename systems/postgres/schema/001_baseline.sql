@@ -654,6 +654,20 @@ create table daily_label_spending (
 );
 create index daily_label_spending_by_day on daily_label_spending (day);
 
+-- What the model calls of a month have cost, for monthly budgets. Calls whose price is unknown are
+-- not included.
+create table monthly_spending (
+  project_id text not null,
+  -- whose runs made the calls
+  owner text not null check (owner in ('project', 'flow', 'key')),
+  owner_id text not null,
+  -- its first day
+  month date not null,
+  cost_nanos bigint not null,
+  primary key (project_id, owner, owner_id, month)
+);
+create index monthly_spending_by_month on monthly_spending (month);
+
 -- The thresholds of monthly budgets that were passed, so that each is reported once.
 create table passed_thresholds (
   project_id text not null,

@@ -400,6 +400,15 @@ CREATE TABLE public.monthly_runs (
     admitted integer NOT NULL
 );
 
+CREATE TABLE public.monthly_spending (
+    project_id text NOT NULL,
+    owner text NOT NULL,
+    owner_id text NOT NULL,
+    month date NOT NULL,
+    cost_nanos bigint NOT NULL,
+    CONSTRAINT monthly_spending_owner_check CHECK ((owner = ANY (ARRAY['project'::text, 'flow'::text, 'key'::text])))
+);
+
 CREATE TABLE public.open_sessions (
     project_id text NOT NULL,
     count integer NOT NULL
@@ -765,6 +774,9 @@ ALTER TABLE ONLY public.model_calls
 ALTER TABLE ONLY public.monthly_runs
     ADD CONSTRAINT monthly_runs_pkey PRIMARY KEY (project_id, month);
 
+ALTER TABLE ONLY public.monthly_spending
+    ADD CONSTRAINT monthly_spending_pkey PRIMARY KEY (project_id, owner, owner_id, month);
+
 ALTER TABLE ONLY public.open_sessions
     ADD CONSTRAINT open_sessions_pkey PRIMARY KEY (project_id);
 
@@ -919,6 +931,8 @@ CREATE INDEX message_files_of_blob ON public.message_files USING btree (sha256);
 CREATE INDEX model_calls_by_end ON public.model_calls USING btree (ended_at);
 
 CREATE INDEX model_calls_of_run ON public.model_calls USING btree (run_id, started_at);
+
+CREATE INDEX monthly_spending_by_month ON public.monthly_spending USING btree (month);
 
 CREATE INDEX open_sessions_of_flow ON public.runs USING btree (flow_id, created_at DESC, id DESC) WHERE ((session_id IS NOT NULL) AND (ended_at IS NULL));
 

@@ -153,10 +153,9 @@ async function insertConversation(
   await insert({ table: 'session_messages', untilMs: log }, message, [runId, messageId]);
   const file = `(message_id, path, sha256, size, mode, scope) values ($1, 'a', $2, 1, 420, 'run')`;
   await insert({ table: 'message_files', untilMs: -1 }, file, [messageId, await insertBlob(-1)]);
-  const transcript = `(run_id, path, sha256, size, mode, modified_at)
-                      values ($1, 'a', $2, 1, 420, db_clock())`;
-  const values = [runId, randomBytes(32)];
-  await insert({ table: 'session_transcripts', untilMs: files }, transcript, values);
+  const stored = `(run_id, path, sha256, size, mode, modified_at)
+                  values ($1, 'a', $2, 1, 420, db_clock())`;
+  await insert({ table: 'session_transcripts', untilMs: files }, stored, [runId, randomBytes(32)]);
   const segment = `(run_id, path, at, sha256, size) values ($1, 'a', 0, $2, 1)`;
   const ofSegment = [runId, await insertBlob(files)];
   await insert({ table: 'transcript_segments', untilMs: files }, segment, ofSegment);
@@ -189,13 +188,14 @@ async function insertLedger({ scenario, atMs }: Dataset, { insert }: Inserter): 
   await insert({ table: 'turn_spending', untilMs }, ofTurn, [randomUUID()]);
   const ofDay = `(day, project_id, flow_id, model, ${sums})
                  values (${today}, $1, $2, $3, 1, 0, 1, 1, 0, 0, 0)`;
-  const values = [projectId, flow.flowId, randomUUID()];
-  await insert({ table: 'daily_spending', untilMs }, ofDay, values);
+  await insert({ table: 'daily_spending', untilMs }, ofDay, [projectId, flow.flowId, randomUUID()]);
   const ofLabel = `(day, project_id, label, value, ${sums})
                    values (${today}, $1, 'team', $2, 1, 0, 1, 1, 0, 0, 0)`;
   await insert({ table: 'daily_label_spending', untilMs }, ofLabel, [projectId, randomUUID()]);
-  const threshold = `(project_id, owner, owner_id, month, percent, budget_usd)
-                     values ($1, 'flow', $2, ${today}, 80, 1)`;
+  const owned = '(project_id, owner, owner_id, month,';
+  const ofMonth = `${owned} cost_nanos) values ($1, 'flow', $2, ${today}, 1)`;
+  await insert({ table: 'monthly_spending', untilMs }, ofMonth, [projectId, randomUUID()]);
+  const threshold = `${owned} percent, budget_usd) values ($1, 'flow', $2, ${today}, 80, 1)`;
   await insert({ table: 'passed_thresholds', untilMs }, threshold, [projectId, randomUUID()]);
 }
 

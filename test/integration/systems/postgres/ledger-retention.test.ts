@@ -10,6 +10,7 @@ import { createRetention } from '../../../../worker/reconciler/jobs/retention.ts
 import { testSealer } from '../../../support/database.ts';
 import { setDatabaseClock } from './clock.ts';
 import { costNanos, ledgerEntry } from './ledger-entry.ts';
+import { expectSumsOfMonths } from './seeded-turns.ts';
 import { setupFreshScenario } from './setup-scenario.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -63,6 +64,20 @@ test('keeps the calls of a run and their sums for 13 months, and then only its t
   expect(await countOf(runId)).toEqual({ calls: 0, turns: 0, days: 0 });
   const spent = await createLedgerStore(database.pool).record(runId, []);
   expect(spent).toMatchObject({ calls: 2, costNanos: 2 * costNanos });
+});
+
+test('keeps the sum of a month until its first day has expired', async () => {
+  const { runId } = await scenario.run();
+  const days = ['2026-03-01', '2026-03-31', '2026-04-01', '2026-04-30'];
+  const calls = days.map((day) => ledgerEntry({ endedAt: new Date(`${day}T00:00:00Z`) }));
+  await createLedgerStore(database.pool).record(runId, calls);
+  await timeIs(modelLimits.ledgerRetentionMs + dayMs - 1);
+  await sweep();
+  await expectSumsOfMonths(database.pool, scenario);
+  await timeIs(modelLimits.ledgerRetentionMs + dayMs);
+  await sweep();
+  expect(await countOf(runId)).toMatchObject({ days: 3 });
+  await expectSumsOfMonths(database.pool, scenario, '2026-04-01');
 });
 
 test('keeps the sums of a day until its end in UTC, in every time zone of the server', async () => {

@@ -54,6 +54,7 @@ export async function expectSumsOfTurns(
       sumsOf(month, groupOf),
     );
   expect(await ledgerByRun(pool, scenario)).toEqual(sumsOf(turns, runOf));
+  await expectSumsOfMonths(pool, scenario);
   const sums = sumsOf(turns, runOf);
   for (const [runId, { calls, unpricedCalls, costNanos }] of Object.entries(sums)) {
     const total = await createLedgerStore(pool).record(runId, []);
@@ -179,4 +180,28 @@ async function ledgerByRun(pool: Pool, { projectId }: Scenario): Promise<Sums> {
     [projectId],
   );
   return Object.fromEntries(rows.map(({ runId, ...sums }) => [runId, sums]));
+}
+
+/** Expects the sums of every month from this day on to equal those of its days. */
+export async function expectSumsOfMonths(
+  pool: Pool,
+  { projectId }: Scenario,
+  fromDay = '-infinity',
+): Promise<void> {
+  const { rows: months } = await pool.query(
+    `select owner, owner_id, month, cost_nanos from monthly_spending where project_id = $1
+     order by owner, owner_id, month`,
+    [projectId],
+  );
+  const { rows: days } = await pool.query(
+    `select owner, owner_id, date_trunc('month', day)::date as month,
+            sum(cost_nanos)::bigint as cost_nanos
+     from daily_spending cross join lateral (
+       values ('project', project_id), ('flow', flow_id::text), ('key', key_id::text)
+     ) o(owner, owner_id)
+     where project_id = $1 and owner_id is not null and cost_nanos > 0 and day >= $2
+     group by 1, 2, 3 order by 1, 2, 3`,
+    [projectId, fromDay],
+  );
+  expect(months).toEqual(days);
 }

@@ -6,7 +6,8 @@ returns table (
   "position" integer, owner text, owner_id text, "limit" double precision, current double precision
 )
 language sql stable as $$
-  select b."position", b.owner, b.owner_id, b."limit", round(s.nanos / 1e9, 6)::double precision
+  select b."position", b.owner, b.owner_id, b."limit",
+    round(coalesce(s.cost_nanos, 0) / 1e9, 6)::double precision
   from (
     select 1 as "position", 'project' as owner, p.id as owner_id, p.monthly_budget_usd as "limit"
     from projects p where p.id = p_project_id and p.monthly_budget_usd is not null
@@ -17,11 +18,7 @@ language sql stable as $$
     select 3, 'key', k.id::text, k.monthly_budget_usd
     from api_keys k where k.id = p_key_id and k.monthly_budget_usd is not null
   ) b
-  cross join lateral (
-    select coalesce(sum(d.cost_nanos), 0) as nanos from daily_spending d
-    where d.project_id = p_project_id
-      and d.day >= date_trunc('month', (select db_clock()) at time zone 'UTC')::date
-      and (b.owner <> 'flow' or d.flow_id = p_flow_id)
-      and (b.owner <> 'key' or d.key_id = p_key_id)
-  ) s
+  left join monthly_spending s
+    on s.project_id = p_project_id and s.owner = b.owner and s.owner_id = b.owner_id
+      and s.month = date_trunc('month', (select db_clock()) at time zone 'UTC')::date
 $$;

@@ -1,5 +1,5 @@
--- Adds model calls to the ledger, and to the totals of their run, turns, days and labels. Skips
--- calls that the ledger already has, so repeating it changes nothing. Locks the run first,
+-- Adds model calls to the ledger, and to the totals of their run, turns, days, labels and months.
+-- Skips calls that the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
 -- Reports the thresholds of monthly budgets that the calls have passed. Returns the run's totals,
 -- and whose monthly budget is reached (see reached_budget.sql); no row if the run was deleted.
@@ -91,6 +91,20 @@ begin
       cache_read_tokens = least(l.cache_read_tokens + excluded.cache_read_tokens, most),
       cache_write_tokens = least(l.cache_write_tokens + excluded.cache_write_tokens, most),
       cost_nanos = least(l.cost_nanos + excluded.cost_nanos, most)
+  ),
+  by_month as (
+    insert into monthly_spending as m (project_id, owner, owner_id, month, cost_nanos)
+    select
+      run.project_id, o.owner, o.owner_id,
+      date_trunc('month', a.ended_at at time zone 'UTC')::date, sum(a.cost_nanos)
+    from added a, (
+      values (1, 'key', run.key_id::text), (2, 'flow', run.flow_id::text),
+             (3, 'project', run.project_id)
+    ) o("position", owner, owner_id)
+    where a.cost_nanos > 0 and o.owner_id is not null
+    group by o."position", 2, 3, 4 order by o."position", 4
+    on conflict (project_id, owner, owner_id, month) do update set
+      cost_nanos = least(m.cost_nanos + excluded.cost_nanos, most)
   )
   update runs r set
     input_tokens = least(r.input_tokens + s.input, most),

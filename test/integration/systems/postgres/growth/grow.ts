@@ -145,13 +145,18 @@ const spending = `
     )
     select current_date - 14 + n / 300, $1, 'ticket', '"' || n || '"', 1, 0, 1, 1, 0, 0, 0
     from generate_series(1, 4000) n
+  ),
+  months as (
+    insert into monthly_spending (project_id, owner, owner_id, month, cost_nanos)
+    select $1, 'key', gen_random_uuid(), date_trunc('month', current_date), 1
+    from generate_series(1, 4000)
   )
   insert into daily_spending (
     day, project_id, flow_id, model, calls, unpriced_calls, input_tokens, output_tokens,
     cache_read_tokens, cache_write_tokens, cost_nanos
   )
   select current_date - 14 + n / 300, $1, $2, 'm-' || n, 1, 0, 1, 1, 0, 0, 0
-  from generate_series(1, 4000) n`;
+  from generate_series(1, 8000) n`;
 
 /** Other keys of the project, each with its usage of four weeks. */
 const usage = `

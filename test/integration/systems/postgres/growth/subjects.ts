@@ -38,7 +38,7 @@ export interface Subjects {
 
 export async function createSubjects(pool: Pool): Promise<Subjects> {
   const scenario = await createScenario(pool, testSealer, {
-    project: { maxOpenSessions: 100_000 },
+    project: { maxOpenSessions: 100_000, monthlyBudgetUsd: 1_000_000 },
   });
   const { projectId } = scenario;
   await createHostStore(pool).renew({ hostId: 'h-1', name: 'h', capacity: 1_000 });
