@@ -111,7 +111,7 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   readVersions(app, deps);
   mcp(app, deps, closing.signal);
   operatorApi(app, deps, operatorGuard);
-  openapi(app);
+  openapi(app, deps.publicUrl);
   postman(app, deps.publicUrl);
   flowFileSchema(app);
   health(app, deps);
