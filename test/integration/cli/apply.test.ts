@@ -1,11 +1,8 @@
 // Flows in a folder, with the served command line against one service.
 
-import { type ExecFileOptions, execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { repository } from '../../../dev/lib/folders.ts';
 import { treeOf, useTeams } from './flow-teams.ts';
 
 const { newTeam, operator } = useTeams();
@@ -209,34 +206,4 @@ test('an error has the file, the line and the field, and nothing is changed', as
     const refused = await flowrun.with({ FLOWRUN_TOKEN: token })('apply', 'flows', '--check');
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('FLOWRUN_TOKEN') });
   }
-}, 120_000);
-
-const shell = (command: string, options: ExecFileOptions) =>
-  promisify(execFile)('sh', ['-c', command], options);
-
-/** The commands of the recipe, in the order of its steps. */
-function recipeCommands(): string[] {
-  const page = readFileSync(join(repository, 'docs/flows-in-git.md'), 'utf8');
-  const [, recipe = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
-  return Array.from(recipe.matchAll(/^ +run: (.*)$/gm), ([, command = '']) => command);
-}
-
-test('the commands of the recipe for CI work', async () => {
-  const { flowrun, variables, put, flows } = await newTeam();
-  put('a.md', '---\nprompt: Go\n---\n');
-  const [install = '', check = '', apply = ''] = recipeCommands();
-  const bin = join(flowrun.home, 'npm/bin');
-  const env = {
-    ...{ ...variables, PATH: `${bin}:${process.env['PATH']}`, HOME: flowrun.home },
-    ...{ npm_config_prefix: dirname(bin), npm_config_update_notifier: 'false' },
-    npm_config_registry: 'http://127.0.0.1:9/',
-  };
-  const job = (...commands: string[]) =>
-    shell(['set -e', ...commands].join('\n'), { cwd: flowrun.home, env });
-  expect((await job(install, check)).stdout).toContain('create "a"');
-  expect(await flows()).toEqual([]);
-  await job(apply);
-  expect(await flows()).toMatchObject([{ name: 'a' }]);
-  put('a.md', '---\nlimits: { maxTurns: 0 }\n---\n');
-  await expect(job(check)).rejects.toThrow('flows/a.md:2: limits.maxTurns');
 }, 120_000);

@@ -111,13 +111,18 @@ const namingFiles = [
 /** Names that another program reads, and variables of examples. */
 const otherNames = [
   ...['COMPOSE_FILE', 'DAC_OVERRIDE', 'SYS_ADMIN'],
-  ...['GITHUB_TOKEN', 'REVIEWER_TOKEN', 'MCP_DOCS'],
+  ...['REVIEWER_TOKEN', 'MCP_DOCS'],
 ];
+
+/** Variables of GitHub's runners, and of the programs in recipes. */
+const ofRecipes = /^(?:GH|GITHUB|SLACK)_|^WEBHOOK_SECRET$/;
 
 const isOfOthers = (name: string): boolean =>
   namingFiles.some((file) =>
     new RegExp(`\\b${name}\\b`).test(readFileSync(join(repository, file), 'utf8')),
-  ) || otherNames.includes(name);
+  ) ||
+  otherNames.includes(name) ||
+  ofRecipes.test(name);
 
 test('every command and option in a page exists', () => {
   const lines = code.flatMap((one) =>
