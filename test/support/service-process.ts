@@ -48,13 +48,14 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   const log = (): string => readFileSync(logFile, 'utf8');
 
   async function start(env: Record<string, string> = {}): Promise<void> {
-    const [folder, program] = await locate(options);
+    const programEnv = { ...codeCache(), ...options.env, ...env };
+    const [folder, program] = await locate(options, programEnv);
     const output = createWriteStream(logFile, { flags: 'a' });
     await once(output, 'open');
     const seen = log().length;
     const started = spawn(process.execPath, [program], {
       cwd: folder,
-      env: { ...codeCache(), ...options.env, ...env },
+      env: programEnv,
       stdio: ['ignore', output, output],
     });
     child = started;
@@ -98,9 +99,13 @@ export function serviceProcess(options: ProcessOptions): ServiceProcess {
   };
 }
 
-async function locate({ program, sources }: ProcessOptions): Promise<[string, string]> {
-  if (!sources) return [await compiledService(), program];
-  return [repository, program.replace(/\.js$/, '.ts')];
+async function locate(
+  { program, sources }: ProcessOptions,
+  env: Record<string, string>,
+): Promise<[string, string]> {
+  if (sources) return [repository, program.replace(/\.js$/, '.ts')];
+  const preloads = env['NODE_OPTIONS']?.includes('--import') === true;
+  return [await compiledService(preloads ? 'external' : 'bundled'), program];
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
