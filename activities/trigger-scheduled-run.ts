@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Flow } from '../core/flows/flow.ts';
 import type { MissedStartReason, MissedStarts } from '../core/flows/missed-starts.ts';
+import { isChildRejection } from '../core/runs/child-runs.ts';
 import type { Run } from '../core/runs/run.ts';
 import { emptyRunConfig } from '../core/runs/run-config.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
@@ -78,6 +79,7 @@ async function admit(
     if (code === 'UPSTREAM_UNAVAILABLE') throw new Error('a restore is not reconciled yet');
     if (code === 'POSTGRES_DISK_SHORT') throw new Error('the disk of Postgres is almost full');
     if (code === 'INPUT_FILES_PURGED') throw new Error('a scheduled run is no retry');
+    if (isChildRejection(code)) throw new Error('no agent has started a scheduled run');
     await recordMissed(deps, {
       flowId,
       projectId,

@@ -17,12 +17,17 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** The caller of a request: an active API key. */
+/** The caller of a request: an active API key, or the agent of a run. */
 export interface Caller {
-  /** Has the scopes of the run token, if the request has one. */
+  /**
+   * Has the scopes of the run token, if the request has one. For an agent, `keyId` is the ID of its
+   * run, because an agent has a rate limit of its run's.
+   */
   key: KeyRecord;
   /** Null: the request has the API key. */
   runToken: { runId: string; expiresInMs: number } | null;
+  /** The agent of a run, and the key that the run counts for. Null: the caller is no agent. */
+  agent: { runId: string; keyId: string | null } | null;
   /** The flow in the path, which may be of another project; null: there is none. */
   flow: FlowOutline | null;
 }
@@ -98,6 +103,8 @@ export interface RouteAccess extends Access {
   hidesOtherProjects: boolean;
   reachesPlainRuns: boolean;
   reachesSessions: boolean;
+  /** Only runs below this one. Null: no such limit. */
+  below: string | null;
   /** Files that the flow's `.flowignore` does not match are files of the flow. */
   mayChangeFlow: boolean;
 }
@@ -108,7 +115,8 @@ export interface RouteAccess extends Access {
  */
 export function accessOf(request: FastifyRequest): RouteAccess {
   if (request.operator !== null) return accessOfOperator(request);
-  const { projectId, scopes } = callerOf(request).key;
+  const { key, agent } = callerOf(request);
+  const { projectId, scopes } = key;
   const { scopes: ofRoute = [] } = request.routeOptions.config;
   const isForBoth = ofRoute.includes('run') && ofRoute.includes('chat');
   const mayRun = permitsAction(scopes, ['run']);
@@ -118,12 +126,18 @@ export function accessOf(request: FastifyRequest): RouteAccess {
     hidesOtherProjects: false,
     reachesPlainRuns: !isForBoth || mayRun,
     reachesSessions: !isForBoth || permitsAction(scopes, ['chat']),
+    below: agent?.runId ?? null,
     mayChangeFlow: mayRun,
   };
 }
 
 function accessOfOperator({ params }: FastifyRequest): RouteAccess {
   const { projectId } = params as { projectId: string }; // checked by checkProjects
-  const reached = { reachesPlainRuns: true, reachesSessions: true, mayChangeFlow: true };
+  const reached = {
+    reachesPlainRuns: true,
+    reachesSessions: true,
+    below: null,
+    mayChangeFlow: true,
+  };
   return { projectId, flowIds: null, hidesOtherProjects: true, ...reached };
 }

@@ -19,6 +19,7 @@ import type { FlowFileStore } from '../systems/postgres/files/flow-file-store.ts
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
 import type { FrameStore } from '../systems/postgres/log/frame-store.ts';
 import type { ScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
+import type { AgentTokenStore } from '../systems/postgres/runs/agent-token-store.ts';
 import type { InteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import type { RunStore } from '../systems/postgres/runs/run-store.ts';
 import type { SpendStore } from '../systems/postgres/runs/spend-store.ts';
@@ -59,6 +60,8 @@ export interface ApiDeps {
   offlineModel: boolean;
   /** For flows that set no timeout. */
   runTimeoutMs: number;
+  /** How deep runs that runs have started may be nested. */
+  runDepthMax: number;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;
   /** A host without a heartbeat for longer is lost. */
@@ -68,6 +71,7 @@ export interface ApiDeps {
 
   keys: Pick<KeyStore, 'findByKey' | 'findWithFlow' | 'activeOf' | 'touch' | 'find' | 'page'>;
   runTokens: RunTokenStore;
+  agentTokens: Pick<AgentTokenStore, 'findHolder'>;
   keyUsage: KeyUsageStore;
   spend: SpendStore;
   configs: Pick<RunConfigStore, 'context'>;

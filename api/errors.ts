@@ -21,6 +21,7 @@ export const errorStatuses = {
   CONCURRENT_LIMIT: [429],
   MONTHLY_QUOTA: [429],
   BUDGET_REACHED: [429],
+  RUN_TREE_LIMIT: [429],
   SESSION_LIMIT: [429],
   STREAM_LIMIT: [429],
   WAIT_LIMIT: [429],
@@ -126,6 +127,11 @@ export const unauthorized = () =>
 
 export const outOfScope = (what: string) =>
   new ApiError('UNAUTHORIZED', `The API key has no scope for ${what}.`, { status: 403 });
+
+export const outOfTree = () =>
+  new ApiError('UNAUTHORIZED', 'An agent can use only the runs that it has started.', {
+    status: 403,
+  });
 
 export const foreign = (resource: string) =>
   new ApiError('UNAUTHORIZED', `${resource} belongs to another project.`, { status: 403 });

@@ -31,6 +31,7 @@ import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../systems/postgres/log/frame-store.ts';
 import { createScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import { createTemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
+import { createAgentTokenStore } from '../systems/postgres/runs/agent-token-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../systems/postgres/runs/run-store.ts';
 import { createSpendStore } from '../systems/postgres/runs/spend-store.ts';
@@ -130,14 +131,12 @@ function open() {
   const temporal = openTemporal(pool);
   const nowMs = () => performance.timeOrigin + performance.now();
 
+  const { publicUrl, corsOrigins, temporalUiUrl, offlineModel, runDepthMax, modelPrices } = config;
+
   const deps = {
-    publicUrl: config.publicUrl,
-    corsOrigins: config.corsOrigins,
+    ...{ publicUrl, corsOrigins, temporalUiUrl, offlineModel, runDepthMax, modelPrices },
     isTrustedProxy: createTrustedProxies({ proxies: config.trustedProxies, nowMs }),
-    temporalUiUrl: config.temporalUiUrl,
-    offlineModel: config.offlineModel,
     runTimeoutMs: config.times.runTimeoutMs,
-    modelPrices: config.modelPrices,
     hostLostMs: config.times.hostLostMs,
     logger,
     postgresDisk: openPostgresDisk(redis),
@@ -224,6 +223,7 @@ function storesOn(pool: Pool) {
   return {
     keys: createKeyStore(pool),
     runTokens: createRunTokenStore(pool),
+    agentTokens: createAgentTokenStore(pool, sealer),
     keyUsage: createKeyUsageStore(pool),
     spend: createSpendStore(pool),
     configs: createRunConfigStore(pool, sealer),

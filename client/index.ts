@@ -41,6 +41,7 @@ export {
   RangeNotSatisfiable,
   RateLimited,
   RunnerOffline,
+  RunTreeLimit,
   SessionLimit,
   StreamLimit,
   Unauthorized,

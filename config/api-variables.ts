@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { limits } from '../core/limits.ts';
+import { childRunLimits } from '../core/runs/child-runs.ts';
 import { variable } from './environment.ts';
 import {
   address,
@@ -38,6 +39,11 @@ export const apiVariables = {
   TEMPORAL_UI_URL: address('an http:// or https:// address', ['http:', 'https:'])
     .optional()
     .describe('The URL of the Temporal UI, for links.'),
+  RUN_DEPTH_MAX: wholeNumber({ min: 0, max: childRunLimits.depth.max })
+    .default(childRunLimits.depth.default)
+    .describe(
+      'How deep runs may be nested that [agents have started](mcp.md#agents-that-start-runs). With 0, no agent can start a run.',
+    ),
   HAS_MODEL_KEY: yesOrNo()
     .default('no')
     .describe('Whether the worker has a model key. The API never receives the key itself.'),

@@ -30,6 +30,7 @@ export function readApiConfig(env: Environment = process.env) {
     /** The name of the first operator. */
     firstOperator: read.INIT_OPERATOR,
     temporalUiUrl: read.TEMPORAL_UI_URL ?? null,
+    runDepthMax: read.RUN_DEPTH_MAX,
     /** No model key is set, so the offline model may answer. The hosts decide. */
     offlineModel:
       read.OFFLINE_MODEL_URL !== undefined &&
@@ -63,6 +64,7 @@ export function readWorkerConfig(env: Environment = process.env) {
     dockerHost: read.DOCKER_HOST,
     webhook: { caFile: read.WEBHOOK_CA_FILE ?? null, allowPrivate: read.WEBHOOK_ALLOW_PRIVATE },
     egress: { allowPrivate: read.EGRESS_ALLOW_PRIVATE },
+    apiUrl: read.API_URL ?? publicUrlOf(read),
     retention: {
       runMs: read.RUN_RETENTION_DAYS * dayMs,
       sessionFilesMs: read.SESSION_FILE_RETENTION_DAYS * dayMs,

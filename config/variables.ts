@@ -203,6 +203,11 @@ export const workerVariables = {
   WEBHOOK_ATTEMPT_RETENTION_DAYS: days(limits.retention.webhookAttemptDays).describe(
     'How long webhook delivery attempts are retained.',
   ),
+  API_URL: variable('an http:// or https:// address, without user, query and fragment', publicUrl)
+    .optional()
+    .describe(
+      'The URL at which this host reaches the API, for [agents that start runs](mcp.md#agents-that-start-runs). Default: `PUBLIC_URL`.',
+    ),
   EGRESS_ALLOW_PRIVATE: list('host:port pairs, separated by commas', isHostAndPort)
     .default([])
     .describe('Private addresses that sandboxes may reach.'),

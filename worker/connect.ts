@@ -9,6 +9,7 @@ import { clockAheadOfPostgres } from '../systems/postgres/client/probe.ts';
 import { openWorkerPools } from '../systems/postgres/client/worker-pools.ts';
 import { createBlobStore } from '../systems/postgres/files/blob-store.ts';
 import { createFileStore } from '../systems/postgres/files/file-store.ts';
+import { type AgentRef, createAgentToken } from '../systems/postgres/runs/agent-token-store.ts';
 import { createInteractionStore } from '../systems/postgres/runs/interaction-store.ts';
 import { createLedgerStore } from '../systems/postgres/runs/ledger-store.ts';
 import { createSessionStore } from '../systems/postgres/sessions/session-store.ts';
@@ -41,6 +42,7 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   const egress = createEgress({
     modelUpstream: config.modelUpstream,
     ...config.egress,
+    apiUrl: config.apiUrl,
     onControlRefused: metrics.controlRefused,
   });
   return {
@@ -72,7 +74,7 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   };
 }
 
-/** The stores that only sandboxes use. */
+/** What only sandboxes use. */
 export function sandboxStores(pool: Pool, sealer: Sealer) {
   return {
     configs: createRunConfigStore(pool, sealer),
@@ -83,5 +85,6 @@ export function sandboxStores(pool: Pool, sealer: Sealer) {
     projects: createProjectStore(pool, sealer),
     ledger: createLedgerStore(pool),
     blobs: createBlobStore(pool),
+    createAgentToken: (agent: AgentRef) => createAgentToken(sealer, agent),
   };
 }

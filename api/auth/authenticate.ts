@@ -63,8 +63,8 @@ async function setFlow(
 
 /** Without the long texts of the flow, because it stays in memory while the body arrives. */
 function outlineOf(flow: FlowOutline): FlowOutline {
-  const { flowId, projectId, model, mcpServerNames, timeoutSeconds, limits } = flow;
-  return { flowId, projectId, model, mcpServerNames, timeoutSeconds, limits };
+  const { flowId, projectId, model, mcpServerNames, childRuns, timeoutSeconds, limits } = flow;
+  return { flowId, projectId, model, mcpServerNames, childRuns, timeoutSeconds, limits };
 }
 
 /** Below `/api/v1` an unknown path needs a key too, so that the answers reveal no routes. */

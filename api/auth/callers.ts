@@ -1,10 +1,10 @@
 import type { KeyAction } from '../../core/keys/key-scopes.ts';
 
 /**
- * The origin of a request: an API key, a token of a key for one run, an operator who has signed in,
- * an operator token, or anyone, if the route needs no credential.
+ * The origin of a request: an API key, a token of a key for one run, the agent of a run, an
+ * operator who has signed in, an operator token, or anyone, if the route needs no credential.
  */
-export type CallerKind = 'anyone' | 'key' | 'run-token' | 'operator' | 'operator-token';
+export type CallerKind = 'anyone' | 'key' | 'run-token' | 'agent' | 'operator' | 'operator-token';
 
 export const forAnyone = { callers: ['anyone'] } as const;
 export const forOperatorAccess = {
@@ -22,3 +22,11 @@ export const forKeys = (...scopes: [KeyAction, ...KeyAction[]]) =>
 /** Like `forKeys`, and also accepts the run token of the run. */
 export const forKeysAndRunTokens = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key', 'run-token'], scopes }) as const;
+
+/** Like `forKeys`, and also accepts the agent of a run. */
+export const forKeysAndAgents = (...scopes: [KeyAction, ...KeyAction[]]) =>
+  ({ callers: ['key', 'agent'], scopes }) as const;
+
+/** What a run token and an agent may do as well. */
+export const forRunCallers = (...scopes: [KeyAction, ...KeyAction[]]) =>
+  ({ callers: ['key', 'run-token', 'agent'], scopes }) as const;

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { permitsAction } from '../../core/keys/key-scopes.ts';
 import type { App, Caller } from '../app-types.ts';
-import { ApiError, outOfScope } from '../errors.ts';
+import { ApiError, outOfScope, outOfTree } from '../errors.ts';
 
 /** Runs after the rate limit, so that refused calls take a token too. */
 export function checkScopes(app: App): void {
@@ -9,6 +9,7 @@ export function checkScopes(app: App): void {
     const { caller, routeOptions, is404 } = request;
     if (caller === null || is404) return;
     checkRunToken(request, caller);
+    checkAgent(request, caller);
     const { scopes = [] } = routeOptions.config;
     if (!permitsAction(caller.key.scopes, scopes)) throw outOfScope('this call');
   });
@@ -20,6 +21,11 @@ function checkRunToken({ params, routeOptions }: FastifyRequest, { runToken }: C
   const { runId } = params as { runId?: string };
   const isItsRun = runId === undefined ? checksRun === true : isSame(runId, runToken);
   if (!callers.includes('run-token') || !isItsRun) throw outOfRun();
+}
+
+/** The runs that an agent can reach are checked where they are loaded. */
+function checkAgent({ routeOptions }: FastifyRequest, { agent }: Caller): void {
+  if (agent !== null && !(routeOptions.config.callers ?? []).includes('agent')) throw outOfTree();
 }
 
 /** For routes without a run in their path. Null: the call would start a run. */

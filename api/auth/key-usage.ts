@@ -6,7 +6,7 @@ import { dayOf, type KeyUsage } from '../../core/agent/usage.ts';
 import { limits } from '../../core/limits.ts';
 import { createBatchedWriter } from '../../lib/async/batched-writer.ts';
 import type { KeyDay, KeyUsageStore } from '../../systems/postgres/accounts/key-usage-store.ts';
-import type { App } from '../app-types.ts';
+import type { App, Caller } from '../app-types.ts';
 import { onResponseClose } from '../http/on-response-close.ts';
 
 interface UsageCounter {
@@ -66,13 +66,16 @@ const sum = (before: KeyDay, more: KeyDay): KeyDay => ({
 /** Rate-limited calls count too. The duration of a stream is left out. */
 export function countUsage(app: App, counter: UsageCounter): void {
   app.addHook('onRequest', async ({ caller }) => {
-    if (caller !== null) counter.record(caller.key.keyId, { calls: 1 });
+    if (isKey(caller)) counter.record(caller.key.keyId, { calls: 1 });
   });
   onResponseClose(app, ({ caller, routeOptions }, reply) => {
-    if (caller === null) return;
+    if (!isKey(caller)) return;
     counter.record(caller.key.keyId, {
       errors: reply.statusCode >= 400 ? 1 : 0,
       durationMs: routeOptions.config.isStream === true ? 0 : reply.elapsedTime,
     });
   });
 }
+
+/** The calls of agents are not calls with an API key. */
+const isKey = (caller: Caller | null): caller is Caller => caller?.agent === null;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { childRuns } from '../schemas/child-runs.ts';
 
 const timestamp = z.string().meta({ format: 'date-time' });
 
@@ -34,6 +35,7 @@ export const flowRecord = z
     monthlyBudgetUsd: z.number().nullable().meta({
       description: 'Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited.',
     }),
+    childRuns: childRuns.nullable(),
     storage: z.object({ usedBytes: z.int(), limitBytes: z.int() }),
     version: z.int(),
     archivedAt: timestamp.nullable().meta({

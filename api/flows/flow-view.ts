@@ -24,6 +24,7 @@ export function flowView(flow: Flow): FlowRecord {
     schedulePausedAt: flow.schedulePausedAt?.toISOString() ?? null,
     limits: flow.limits,
     monthlyBudgetUsd: flow.monthlyBudgetUsd,
+    childRuns: flow.childRuns,
     storage: { usedBytes: flow.storage.usedBytes, limitBytes: limits.flow.storageBytes },
     version: flow.version,
     archivedAt: flow.archivedAt?.toISOString() ?? null,

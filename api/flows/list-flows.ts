@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import { type App, accessOf } from '../app-types.ts';
-import { forKeys } from '../auth/callers.ts';
+import { forKeysAndAgents } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { readPage } from '../http/pagination.ts';
 import { enveloped, errors } from '../schemas/envelope.ts';
@@ -19,7 +19,7 @@ const schema = {
 };
 
 const maxBytes = limits.page.flowsMaxBytes;
-const config = { ...forKeys('read'), answerMaxBytes: maxBytes };
+const config = { ...forKeysAndAgents('read'), answerMaxBytes: maxBytes };
 
 export function listFlows(app: App, deps: ApiDeps): void {
   app.get(path, { config, schema }, async (request, reply) => {

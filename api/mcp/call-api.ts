@@ -23,6 +23,8 @@ export interface CallApi {
   (call: ApiCall): Promise<ApiResponse>;
   /** Aborts when the client disconnects or the service closes: then no tool waits. */
   readonly signal: AbortSignal;
+  /** Of the tool call of an agent: a repeated one has the same. Null: not known. */
+  readonly toolCallId: string | null;
 }
 
 /**
@@ -32,10 +34,10 @@ export interface CallApi {
 export function createCallApi(
   app: App,
   { headers, ip }: FastifyRequest,
-  signal: AbortSignal,
+  of: Pick<CallApi, 'signal' | 'toolCallId'>,
 ): CallApi {
   const { authorization = '' } = headers;
-  return Object.assign(callApi, { signal });
+  return Object.assign(callApi, of);
 
   async function callApi({
     method,

@@ -15,13 +15,20 @@ const instructions =
   'Flows are configured agents. run_flow starts a run in a fresh container and waits for its end, ' +
   'at most 45 seconds. If the run has not ended by then, call run_status with its runId.';
 
-/** A server for one message. */
-export async function createMcpServer(callApi: CallApi, message: McpMessage): Promise<McpServer> {
+/**
+ * A server for one message. The agent of a run has no sessions: it can use only the runs that it
+ * has started.
+ */
+export async function createMcpServer(
+  callApi: CallApi,
+  message: McpMessage,
+  { isAgent }: { isAgent: boolean },
+): Promise<McpServer> {
   const server = new McpServer({ name: 'flowrun', version: '1.0.0' }, { instructions });
   runTools(server, callApi);
   controlTools(server, callApi);
   fileTools(server, callApi);
-  sessionTools(server, callApi);
+  if (!isAgent) sessionTools(server, callApi);
   if (needsFlowTools(message)) await flowTools(server, callApi);
   return server;
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { limits } from '../../core/limits.ts';
 import type { App } from '../app-types.ts';
-import { forKeys } from '../auth/callers.ts';
+import { forKeysAndAgents } from '../auth/callers.ts';
 import type { ApiDeps } from '../deps.ts';
 import { withClientSignal } from '../http/client-signal.ts';
 import { noQuery } from '../runs/run-schema.ts';
@@ -50,15 +50,17 @@ export function mcp(
   { publicUrl }: Pick<ApiDeps, 'publicUrl'>,
   closing: AbortSignal,
 ): void {
-  const config = forKeys('read', 'run', 'chat');
+  const config = forKeysAndAgents('read', 'run', 'chat');
   const bodyLimit = limits.http.mediumBodyMaxBytes;
   const url = `${publicUrl}${paths[0].path}`;
   for (const { path, operationId } of paths) {
     const described = { ...schema, operationId };
     app.post(path, { config, schema: described, bodyLimit }, async (request, reply) => {
       const answer = await withClientSignal(reply, closing, async (signal) => {
-        const callApi = createCallApi(app, request, signal);
-        const handler = createMcpHandler(() => createMcpServer(callApi, request.body), {
+        const callApi = createCallApi(app, request, { signal, toolCallId: toolCallIdOf(request) });
+        const isAgent = (request.caller?.agent ?? null) !== null;
+        const createServer = () => createMcpServer(callApi, request.body, { isAgent });
+        const handler = createMcpHandler(createServer, {
           maxSubscriptions: 0, // changes of tools would have to be announced by all processes
           onerror: (err) => request.log.info({ err }, 'mcp_request_rejected'),
         });
@@ -70,6 +72,25 @@ export function mcp(
       return sendAnswer(reply, answer);
     });
   }
+}
+
+/**
+ * Names the tool call of an agent, so that a repeated request starts no second run: the agent's own
+ * ID of the call, or that of the request that its host may have to repeat. Null for other clients,
+ * whose IDs may come from several agents.
+ */
+function toolCallIdOf({
+  caller,
+  body: { params = {} },
+  headers,
+}: FastifyRequest<{ Body: z.infer<typeof message> }>): string | null {
+  if ((caller?.agent ?? null) === null) return null;
+  const { _meta: meta } = params as { _meta?: Record<string, unknown> };
+  const ids = [meta?.['claudecode/toolUseId'], headers['idempotency-key']];
+  return (
+    ids.find((id): id is string => typeof id === 'string' && /^[\x21-\x7e]{1,100}$/.test(id)) ??
+    null
+  );
 }
 
 /**

@@ -20,9 +20,10 @@ export async function runFlow(
   callApi: CallApi,
   { flowId, prompt, idempotencyKey, waitSeconds }: RunRequest,
 ): Promise<CallToolResult> {
+  const key = idempotencyKey ?? callApi.toolCallId;
   const body = {
     ...(prompt === undefined ? {} : { prompt }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(key === null ? {} : { idempotencyKey: key }),
   };
   const started = await callApi({ method: 'POST', path: `/api/v1/flows/${flowId}/runs`, body });
   const run = dataOf(started) as RunRecord | null;

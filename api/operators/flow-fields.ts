@@ -10,6 +10,7 @@ import type { FlowFields } from '../../systems/postgres/accounts/flow-store.ts';
 import { invalid } from '../errors.ts';
 import { parseBody } from '../http/validation.ts';
 import { checkMcpServers } from '../runs/validate-mcp-servers.ts';
+import { newChildRuns } from '../schemas/child-runs.ts';
 import { disallowedTools } from '../schemas/disallowed-tools.ts';
 import { env } from '../schemas/env.ts';
 import { describedServer, mcpServers, serverName } from '../schemas/mcp-servers.ts';
@@ -55,6 +56,7 @@ const shape = {
     .partial()
     .optional(),
   monthlyBudgetUsd: monthlyBudget('Maximum cost of the model calls of its runs in a month (UTC).'),
+  childRuns: newChildRuns.nullable().optional(),
   schedule: z
     .strictObject({
       cron: z.string().meta({

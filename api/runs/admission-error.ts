@@ -1,9 +1,10 @@
 import { limits } from '../../core/limits.ts';
 import type { BudgetOwner } from '../../core/metering/monthly-budget.ts';
+import { type ChildRejection, isChildRejection } from '../../core/runs/child-runs.ts';
 import type { AdmissionRejection } from '../../systems/postgres/admission/admission.ts';
 import type { SessionRejection } from '../../systems/postgres/sessions/open-session.ts';
 import type { MessageRejection } from '../../systems/postgres/sessions/store-message.ts';
-import { ApiError, invalid, notFound } from '../errors.ts';
+import { ApiError, invalid, notFound, unauthorized } from '../errors.ts';
 
 interface Rejection {
   reason: AdmissionRejection['reason'] | MessageRejection | SessionRejection['reason'];
@@ -20,9 +21,19 @@ export function admissionError({ reason, limit, current, budget }: Rejection): A
     return storageQuotaUsedUp({ limit: limit ?? 0, current: current ?? 0 });
   if (reason === 'FLOW_ARCHIVED') return notFound('Flow');
   if (reason === 'INPUT_FILES_PURGED') return invalid(messages.INPUT_FILES_PURGED);
+  if (isChildRejection(reason)) return childRejected(reason, { limit, current });
   if (reason === 'BUDGET_REACHED') return budgetReached({ limit, current, budget });
   const bound = typeof limit === 'number' && typeof current === 'number' ? { limit, current } : {};
   return new ApiError(reason, messages[reason], bound);
+}
+
+function childRejected(
+  reason: ChildRejection,
+  { limit, current }: Pick<Rejection, 'limit' | 'current'>,
+): ApiError {
+  if (reason === 'PARENT_ENDED') return unauthorized();
+  const reached = { limit: limit ?? 0, current: current ?? 0 };
+  return new ApiError('RUN_TREE_LIMIT', messages[reason], reached);
 }
 
 /**
@@ -48,7 +59,7 @@ const budgetReached = ({ limit, current, budget }: Omit<Rejection, 'reason'>) =>
     { limit: limit ?? 0, current: current ?? 0, budget: budget ?? 'project' },
   );
 
-type WithOwnError = 'FLOW_ARCHIVED' | 'BUDGET_REACHED';
+type WithOwnError = 'FLOW_ARCHIVED' | 'BUDGET_REACHED' | 'PARENT_ENDED';
 
 const messages: Record<Exclude<Rejection['reason'], WithOwnError>, string> = {
   PROJECT_ARCHIVED:
@@ -62,6 +73,13 @@ const messages: Record<Exclude<Rejection['reason'], WithOwnError>, string> = {
     "body.files: required, because the original run's input files are no longer stored",
   SESSION_LIMIT:
     "The project's limit of open sessions is reached. End sessions that are no longer needed.",
+  TREE_DEPTH:
+    'Runs are nested too deeply, so this run cannot start another one. Do the task yourself.',
+  TREE_RUNS:
+    "The tree of runs has started as many runs as its flow's childRuns.maxRuns permits. Do the task yourself.",
+  TREE_CONCURRENT:
+    "The tree of runs has as many active runs as its flow's childRuns.maxConcurrent permits. Wait until one of them has ended.",
+  TREE_BUDGET: "The model calls of the tree of runs have cost its flow's childRuns.maxBudgetUsd.",
   STORAGE_QUOTA:
     "The project's storage quota is used up. Delete runs, or ask an operator for a larger quota.",
   POSTGRES_DISK_SHORT: "The database's disk is almost full, so nothing new is stored. Retry later.",

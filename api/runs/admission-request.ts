@@ -59,8 +59,25 @@ export function creatorOf(request: FastifyRequest): RunCreator {
     const noKey = { keyId: null, keyName: 'dashboard', keyCreatedBy: operator.name };
     return { triggerType: 'dashboard', ...noKey, requestId, author: authorOf(request) };
   }
-  const { keyId, name: keyName, createdBy: keyCreatedBy } = callerOf(request).key;
+  const { key, agent } = callerOf(request);
+  const { name: keyName, createdBy: keyCreatedBy } = key;
+  const keyId = agent === null ? key.keyId : agent.keyId;
   return { triggerType: 'api', keyId, keyName, keyCreatedBy, requestId };
+}
+
+/** The run whose agent makes the request; nothing if the caller is no agent. */
+export function parentOf(
+  { caller }: FastifyRequest,
+  { runDepthMax: depthMax }: Pick<ApiDeps, 'runDepthMax'>,
+): Pick<AdmitRun, 'parent'> {
+  const agent = caller?.agent ?? null;
+  return agent === null ? {} : { parent: { runId: agent.runId, depthMax } };
+}
+
+/** The keys of a run's agent are its own: they cannot name a run that others have started. */
+export function idempotencyKeyOf({ caller }: FastifyRequest, key: string | null): string | null {
+  const agent = caller?.agent ?? null;
+  return agent === null || key === null ? key : `${agent.runId}:${key}`;
 }
 
 interface AdmissionRequestInput {

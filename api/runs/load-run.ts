@@ -3,18 +3,19 @@ import type { Flow, FlowOutline } from '../../core/flows/flow.ts';
 import type { Run } from '../../core/runs/run.ts';
 import { type Access, accessOf, callerOf, type RouteAccess } from '../app-types.ts';
 import type { ApiDeps } from '../deps.ts';
-import { foreign, notFound, outOfScope } from '../errors.ts';
+import { foreign, notFound, outOfScope, outOfTree } from '../errors.ts';
 
 /** Loads a run that the caller can reach and that is not deleted, or throws. */
 export async function loadRun(
   deps: Pick<ApiDeps, 'runs'>,
   runId: string,
-  { projectId, flowIds, reachesPlainRuns, reachesSessions, ...access }: RouteAccess,
+  { projectId, flowIds, reachesPlainRuns, reachesSessions, below, ...access }: RouteAccess,
 ): Promise<Run> {
   const run = await deps.runs.find(runId);
   if (run === null || run.deletedAt !== null) throw notFound('Run');
   if (run.projectId !== projectId)
     throw access.hidesOtherProjects ? notFound('Run') : foreign('The run');
+  if (below !== null && !run.ancestorIds.includes(below)) throw outOfTree();
   checkFlowScope(flowIds, run.flowId);
   const isSession = run.sessionId !== null;
   if (isSession && !reachesSessions) throw outOfScope('changes to a session');

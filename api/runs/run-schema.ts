@@ -62,6 +62,14 @@ export const runRecord = z
       description:
         'The version of the flow when the run was created. Null: not known, because the run was lost in a restore.',
     }),
+    parentRunId: z.uuid().nullable().meta({
+      description: 'The run whose agent has started this one. Null: no run has started it.',
+    }),
+    rootRunId: z.uuid().nullable().meta({
+      description:
+        'The root of the tree: the first of the runs above this one, which no run has started.',
+    }),
+    depth: count.meta({ description: 'How many runs are above this one.' }),
   })
   .meta({ id: 'Run' });
 
@@ -69,14 +77,14 @@ export type RunRecord = z.infer<typeof runRecord>;
 
 // The order of the fields of a response is that of the schema: later fields come last.
 export const runWithPrompt = runRecord
-  .omit({ flowVersion: true })
+  .omit({ flowVersion: true, parentRunId: true, rootRunId: true, depth: true })
   .extend({
     prompt: z.string(),
     interactions: z
       .array(pendingInteraction)
       .meta({ description: 'Unanswered questions of the agent.' }),
     files: storedFiles,
-    flowVersion: runRecord.shape.flowVersion,
+    ...runRecord.pick({ flowVersion: true, parentRunId: true, rootRunId: true, depth: true }).shape,
   })
   .meta({ id: 'RunWithPrompt' });
 

@@ -32,6 +32,9 @@ export function runView(run: Omit<Run, 'prompt'>, apiUrl: string): RunRecord {
     ...ending(run),
     ...(run.offlineModel ? { offlineModel: true as const } : {}),
     flowVersion: run.flowVersion,
+    parentRunId: run.ancestorIds.at(-1) ?? null,
+    rootRunId: run.ancestorIds[0] ?? null,
+    depth: run.ancestorIds.length,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { FlowOutline } from '../../core/flows/flow.ts';
+import { serviceServerName } from '../../core/runs/child-runs.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ApiDeps } from '../deps.ts';
 import { sessionIdTaken } from '../errors.ts';
@@ -92,9 +93,10 @@ function openedOrThrow(
 }
 
 function serverNamesOf(
-  flow: Pick<FlowOutline, 'mcpServerNames'>,
+  flow: Pick<FlowOutline, 'mcpServerNames' | 'childRuns'>,
   { mcpMode, mcpServers }: ReturnType<typeof runConfigOf>,
 ): string[] {
-  const fromFlow = mcpMode === 'merge' ? flow.mcpServerNames : [];
+  const service = flow.childRuns === null ? [] : [serviceServerName];
+  const fromFlow = mcpMode === 'merge' ? [...flow.mcpServerNames, ...service] : [];
   return [...new Set([...fromFlow, ...Object.keys(mcpServers)])].sort();
 }

@@ -106,7 +106,7 @@ function messageLine(content: string): string {
 }
 
 function specOf(modelSocket: string): Docker.ContainerCreateOptions {
-  const noServers = { env: {}, mcpServers: {} };
+  const noServers = { env: {}, mcpServers: {}, startsRuns: false };
   const policy = { disallowedTools: [], networkPolicy: 'none' as const };
   const flow = { instructions: null, ...policy, ...noServers };
   const limits = { maxTurns: null, answerTokensMax: null };

@@ -1,6 +1,7 @@
 import type { Flow } from '../../client/generated/types.ts';
 import { defaultFlow } from '../../core/flows/flow.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
+import { childRunLimits } from '../../core/runs/child-runs.ts';
 
 /** The fields that a file does not have: set by the service, secret, or the pause. */
 type OtherFields =
@@ -29,6 +30,7 @@ const defaults: Record<Exclude<keyof FlowFields, 'name'>, unknown> = {
   timeoutSeconds: null,
   limits: defaultFlow.limits,
   monthlyBudgetUsd: null,
+  childRuns: null,
   network: defaultFlow.network,
   resources: defaultFlow.resources,
   image: null,
@@ -45,7 +47,12 @@ const timezone = 'UTC';
 
 /** All fields of a flow from those of a file. Members of a group have defaults too. */
 export function withDefaults(fields: JsonObject): JsonObject {
-  const groups: JsonObject = { ...defaults, schedule: { timezone } };
+  const childRuns = {
+    maxRuns: childRunLimits.runs.default,
+    maxConcurrent: childRunLimits.concurrent.default,
+    maxBudgetUsd: null,
+  };
+  const groups: JsonObject = { ...defaults, schedule: { timezone }, childRuns };
   const given = Object.entries(fields).map(([name, value]): [string, unknown] => {
     const group = groups[name];
     return [name, isObject(value) && isObject(group) ? { ...group, ...value } : value];

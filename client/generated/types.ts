@@ -57,6 +57,15 @@ export interface ChatBody {
   files?: InputFile[];
 }
 
+export interface ChildRuns {
+  /** Runs of the tree besides its root, also those that have ended. */
+  maxRuns: number;
+  /** Runs of the tree besides its root that have not ended. */
+  maxConcurrent: number;
+  /** Cost of the model calls of all runs of the tree, including its root. Null: unlimited. */
+  maxBudgetUsd: number | null;
+}
+
 export interface DeletedRun {
   runId: string;
   flowId: string;
@@ -316,6 +325,7 @@ export interface Flow {
   };
   /** Maximum cost of the model calls of its runs in a month (UTC). Null: unlimited. */
   monthlyBudgetUsd: number | null;
+  childRuns: ChildRuns | null;
   storage: {
     usedBytes: number;
     limitBytes: number;
@@ -531,6 +541,12 @@ export interface RunRecord {
   offlineModel?: true;
   /** The version of the flow when the run was created. Null: not known, because the run was lost in a restore. */
   flowVersion: number | null;
+  /** The run whose agent has started this one. Null: no run has started it. */
+  parentRunId: string | null;
+  /** The root of the tree: the first of the runs above this one, which no run has started. */
+  rootRunId: string | null;
+  /** How many runs are above this one. */
+  depth: number;
 }
 
 export interface RunStarted extends WebhookOfRun {

@@ -64,6 +64,8 @@ export class BudgetReached extends FlowrunError {
     this.budget = facts.budget;
   }
 }
+/** 429: a run may not start another one, because a limit of its tree is reached. */
+export class RunTreeLimit extends FlowrunError {}
 export class SessionLimit extends FlowrunError {}
 export class StreamLimit extends FlowrunError {}
 export class WaitLimit extends FlowrunError {}
@@ -96,6 +98,7 @@ export const errorClasses: Record<string, typeof FlowrunError> = {
   CONCURRENT_LIMIT: ConcurrentLimit,
   MONTHLY_QUOTA: MonthlyQuota,
   BUDGET_REACHED: BudgetReached,
+  RUN_TREE_LIMIT: RunTreeLimit,
   SESSION_LIMIT: SessionLimit,
   STREAM_LIMIT: StreamLimit,
   WAIT_LIMIT: WaitLimit,

@@ -1,4 +1,5 @@
 import type { NetworkPolicy } from '../flows/flow.ts';
+import { serviceServerName } from '../runs/child-runs.ts';
 import type { McpServers, RunConfig } from '../runs/run-config.ts';
 import { type SandboxConfig, sandboxPaths } from '../sandbox/sandbox-config.ts';
 import { agentSettings } from './agent-settings.ts';
@@ -11,6 +12,8 @@ export interface AgentPlan {
     networkPolicy: NetworkPolicy;
     env: Record<string, string>;
     mcpServers: McpServers;
+    /** Whether the agent may start runs, as tools of this service. */
+    startsRuns: boolean;
   };
   config: RunConfig;
   run: {
@@ -111,9 +114,15 @@ function pathOf(file: AgentFile): string {
 
 /** If two files name the same server, the agent uses the later one. */
 function mcpFiles({ flow, config }: AgentPlan): AgentFile[] {
-  const fromFlow = config.mcpMode === 'merge' ? serversFile(flowServersFile, flow.mcpServers) : [];
+  const offered = { ...(flow.startsRuns ? serviceServer : {}), ...flow.mcpServers };
+  const fromFlow = config.mcpMode === 'merge' ? serversFile(flowServersFile, offered) : [];
   return [...fromFlow, ...serversFile(runServersFile, config.mcpServers)];
 }
+
+/** The host adds the credential, and forwards the calls to the API. */
+const serviceServer: McpServers = {
+  [serviceServerName]: { type: 'http', url: `http://127.0.0.1:${sandboxPaths.proxyPort}/mcp` },
+};
 
 function serversFile(name: string, mcpServers: McpServers): AgentFile[] {
   if (Object.keys(mcpServers).length === 0) return [];

@@ -19,6 +19,7 @@ export type FlowDefinition = Pick<
   | 'timeoutSeconds'
   | 'limits'
   | 'monthlyBudgetUsd'
+  | 'childRuns'
   | 'runner'
   | 'schedule'
 >;

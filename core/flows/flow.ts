@@ -1,4 +1,5 @@
 import { limits } from '../limits.ts';
+import type { ChildRuns } from '../runs/child-runs.ts';
 import type { McpServers } from '../runs/run-config.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -30,6 +31,8 @@ export interface Flow {
   limits: { maxTurns: number | null; maxBudgetUsd: number | null };
   /** For the model calls of all its runs in a month. Null: unlimited. */
   monthlyBudgetUsd: number | null;
+  /** What its runs may start; null: nothing. */
+  childRuns: ChildRuns | null;
   storage: { usedBytes: number };
   /** The only host that may run it; null: every host may. */
   runner: string | null;
@@ -43,7 +46,7 @@ export interface Flow {
 /** The fields of a flow that requests with a key use. */
 export type FlowOutline = Pick<
   Flow,
-  'flowId' | 'projectId' | 'model' | 'mcpServerNames' | 'timeoutSeconds' | 'limits'
+  'flowId' | 'projectId' | 'model' | 'mcpServerNames' | 'childRuns' | 'timeoutSeconds' | 'limits'
 >;
 
 /** Defaults for fields that are not set. */

@@ -3,7 +3,11 @@ export const budgetOwners = ['project', 'flow', 'key'] as const;
 
 export type BudgetOwner = (typeof budgetOwners)[number];
 
+/** The tree of a run has a budget for all its runs, which is not a monthly one. */
+export type BudgetName = BudgetOwner | 'tree';
+
 /**
- * Whose monthly budget a run has reached. `none`: no budget is reached. Null: there is no budget.
+ * Which budget a run has reached, besides its own. `none`: no budget is reached. Null: there is no
+ * budget.
  */
-export type ReachedBudget = BudgetOwner | 'none' | null;
+export type ReachedBudget = BudgetName | 'none' | null;

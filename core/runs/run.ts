@@ -63,6 +63,8 @@ export interface RunOutline {
   offlineModel: boolean;
   /** The version of its flow when it was created; null: not known. */
   flowVersion: number | null;
+  /** The runs above it, the root of the tree first; empty: no run has started it. */
+  ancestorIds: string[];
   /** Fields of the request's configuration, which is not stored. */
   secretFields: SecretField[];
   /** The request that created it; null for a scheduled run. */

@@ -1,6 +1,7 @@
 import { operatorTokenLimits } from '../../core/keys/operator-tokens.ts';
 import { runTokenLimits } from '../../core/keys/run-tokens.ts';
 import { limits } from '../../core/limits.ts';
+import { childRunLimits } from '../../core/runs/child-runs.ts';
 import { bytes, count, time } from './units.ts';
 
 /** A limit that a client can hit, and the response beyond it. */
@@ -28,6 +29,16 @@ export const projectLimits: LimitRow[] = [
     'Concurrent runs per project',
     `${limits.project.concurrentRunsDefault}; configurable per project`,
     '429 `CONCURRENT_LIMIT`',
+  ],
+  [
+    'Runs that agents start',
+    `by \`childRuns\` of the flow at most ${count(childRunLimits.runs.max)} per tree, ${childRunLimits.concurrent.max} of them at the same time; nested ${childRunLimits.depth.default} deep (\`RUN_DEPTH_MAX\`)`,
+    '429 `RUN_TREE_LIMIT`',
+  ],
+  [
+    'Requests of an agent to the service',
+    `${count(childRunLimits.ratePerMinute)} per minute, ${childRunLimits.concurrentCallsMax} at the same time, ${bytes(childRunLimits.callMaxBytes)} each`,
+    '429 `RATE_LIMITED`, 503 or 413',
   ],
   [
     'Open sessions per project',

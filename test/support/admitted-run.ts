@@ -23,6 +23,7 @@ export function admittedRun(run: Partial<Run> = {}): Run {
     retryOf: null,
     offlineModel: false,
     flowVersion: 1,
+    ancestorIds: [],
     secretFields: [],
     requestId: null,
     sessionId: null,

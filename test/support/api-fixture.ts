@@ -34,6 +34,7 @@ import { createHostRpcStore } from '../../systems/postgres/hosts/host-rpc-store.
 import { createHostStore } from '../../systems/postgres/hosts/host-store.ts';
 import { createFrameStore } from '../../systems/postgres/log/frame-store.ts';
 import { createScheduleStore } from '../../systems/postgres/maintenance/schedule-store.ts';
+import { createAgentTokenStore } from '../../systems/postgres/runs/agent-token-store.ts';
 import { createInteractionStore } from '../../systems/postgres/runs/interaction-store.ts';
 import { createRunStore } from '../../systems/postgres/runs/run-store.ts';
 import { createSpendStore } from '../../systems/postgres/runs/spend-store.ts';
@@ -121,6 +122,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       temporalUiUrl: null,
       offlineModel: false,
       runTimeoutMs: 60_000,
+      runDepthMax: 3,
       modelPrices: {},
       hostLostMs: limits.host.lostMs,
       logger: createLogger({ level: 'debug', name: 'api' }, collect(output)),
@@ -208,6 +210,7 @@ export function storesOf({ pool }: Pick<TestDatabase, 'pool'>) {
     projects: createProjectStore(pool, testSealer),
     keys: createKeyStore(pool),
     runTokens: createRunTokenStore(pool),
+    agentTokens: createAgentTokenStore(pool, testSealer),
     keyUsage: createKeyUsageStore(pool),
     spend: createSpendStore(pool),
     webhooks: createWebhookStore(pool, testSealer),

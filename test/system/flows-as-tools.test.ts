@@ -10,6 +10,7 @@ import { modelScript } from '../support/prompts.ts';
 import { asking, colour } from '../support/questions.ts';
 import { type Service, startService } from '../support/service.ts';
 import { collect } from '../support/stream-story.ts';
+import { toolResultsIn } from '../support/tool-results.ts';
 
 /** This machine, by a name that an agent does not resolve to its sandbox. */
 const outside = '0.0.0.0';
@@ -65,20 +66,8 @@ async function useTools(...calls: ToolCall[]): Promise<string[]> {
   });
   const events = await collect(service.stream(runId));
   expect(await service.readRun(runId)).toMatchObject({ result: 'Done.' });
-  return events.filter(({ event }) => event === 'user').flatMap(({ data }) => toolResults(data));
+  return toolResultsIn(events);
 }
-
-/** The texts of the tool results in a frame. */
-function toolResults(data: string): string[] {
-  const { message } = JSON.parse(data) as { message: { content: unknown } };
-  if (!Array.isArray(message.content)) return [];
-  return message.content.flatMap(({ type, content }) =>
-    type === 'tool_result' ? [textOf(content)] : [],
-  );
-}
-
-const textOf = (content: string | { text: string }[]): string =>
-  typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 
 const called = (name: string, input: object): ToolCall => ({
   tool: `mcp__flowrun__${name}`,

@@ -12,12 +12,15 @@ import type { ControlRefusal } from './control-limits.ts';
 import { createGateway, type ModelProxy, type ModelRun } from './model/model-gateway.ts';
 import type { EgressPolicy } from './policy.ts';
 import { dnsLookup, type Lookup, systemLookup } from './resolve.ts';
+import { createServiceGateway, type ServiceProxy } from './service-gateway.ts';
 
 export interface EgressDeps {
   /** The API of the host's model. Null if the host has none. */
   modelUpstream: ModelUpstream | null;
   /** `host:port`, each reachable although its address is not public. */
   allowPrivate: readonly string[];
+  /** The address of the API for agents that start runs. */
+  apiUrl: string;
   onControlRefused?: (reason: ControlRefusal) => void;
   /** Replaced in tests, so that no packet leaves the machine. */
   lookup?: Lookup;
@@ -27,6 +30,8 @@ export interface EgressDeps {
 
 export interface EgressHandlers extends ControlHandlers, Omit<ModelRun, 'policy'> {
   policy: EgressPolicy;
+  /** The credential of an agent that may start runs. It stays outside the sandbox. */
+  agentToken: string | null;
   /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(denial: Denial & { count: number }): void;
 }
@@ -57,6 +62,7 @@ const keepAliveMs = 10 * 60_000;
 
 export function createEgress(deps: EgressDeps): Egress {
   const gateway = createGateway(deps.modelUpstream);
+  const service = createServiceGateway(deps.apiUrl);
   const lookups = {
     lookup: deps.lookup ?? dnsLookup(),
     lookupException: deps.lookupException ?? systemLookup,
@@ -84,9 +90,10 @@ export function createEgress(deps: EgressDeps): Egress {
         onDenied,
         onClosed: (tunnel) => logger.debug({ tunnel }, 'egress_closed'),
       });
+      const mcp = service.forRun(handlers.agentToken, logger);
       const control = createControlApi(handlers, deps.onControlRefused);
       const server = createServer((request, response) => {
-        serve({ model, control, onDenied }, request, response).catch((error: unknown) => {
+        serve({ model, mcp, control, onDenied }, request, response).catch((error: unknown) => {
           logger.warn({ err: error }, 'egress_request_failed');
           fail(response);
         });
@@ -103,18 +110,21 @@ export function createEgress(deps: EgressDeps): Egress {
         },
       };
     },
-    close: () => gateway.close(),
+    async close() {
+      await Promise.all([gateway.close(), service.close()]);
+    },
   };
 }
 
 interface Serving {
   model: ModelProxy;
+  mcp: ServiceProxy;
   control: ControlApi;
   onDenied: (denial: Denial) => void;
 }
 
 async function serve(
-  { model, control, onDenied }: Serving,
+  { model, mcp, control, onDenied }: Serving,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -126,6 +136,7 @@ async function serve(
   if (target.startsWith('/model/')) {
     return model(request, response, target.slice('/model'.length));
   }
+  if (target === '/mcp') return mcp(request, response);
   return control(request, response);
 }
 

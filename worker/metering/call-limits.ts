@@ -27,6 +27,7 @@ export type ExceededLimit =
   | 'monthly_budget_reached'
   | 'monthly_flow_budget_reached'
   | 'monthly_key_budget_reached'
+  | 'tree_budget_reached'
   | 'too_many_calls';
 
 export interface CallLimits {

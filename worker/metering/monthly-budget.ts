@@ -1,5 +1,5 @@
 import type { LedgerEntry, RecordedSpending } from '../../core/metering/ledger-entry.ts';
-import type { BudgetOwner, ReachedBudget } from '../../core/metering/monthly-budget.ts';
+import type { BudgetName, ReachedBudget } from '../../core/metering/monthly-budget.ts';
 import type { LedgerStore } from '../../systems/postgres/runs/ledger-store.ts';
 import type { ModelApiError } from '../egress/model/model-api-error.ts';
 import type { ExceededLimit, Refusal } from './call-limits.ts';
@@ -7,6 +7,8 @@ import type { ExceededLimit, Refusal } from './call-limits.ts';
 interface BudgetedRun {
   runId: string;
   reachedBudget: ReachedBudget;
+  /** Whether other runs spend a budget of its tree too. */
+  hasTreeBudget: boolean;
   /** A session continues when there is a budget again. A plain run ends. */
   isSession: boolean;
 }
@@ -15,11 +17,12 @@ export type MonthlyBudget = ReturnType<typeof createMonthlyBudget>;
 
 /**
  * Every statement that adds calls to the ledger returns whose budget is reached, so a run has
- * the current state after each of its calls. A call that is about to be refused reads the
- * state again, because the budget may have been raised.
+ * the current state after each of its calls. A call that is about to be refused reads the state
+ * again, because the budget may have been raised. So does each call of a tree with a budget, which
+ * other runs may have spent meanwhile.
  */
 export function createMonthlyBudget(run: BudgetedRun, ledger: LedgerStore) {
-  const { runId, isSession } = run;
+  const { runId, isSession, hasTreeBudget } = run;
   let reached = run.reachedBudget;
 
   async function record(calls: readonly LedgerEntry[]): Promise<RecordedSpending | null> {
@@ -38,7 +41,7 @@ export function createMonthlyBudget(run: BudgetedRun, ledger: LedgerStore) {
     async check(written: () => Promise<void>): Promise<Refusal | null> {
       if (reached === null) return null;
       await written();
-      if (reached !== 'none') await record([]);
+      if (reached !== 'none' || hasTreeBudget) await record([]);
       if (reached === null || reached === 'none') return null;
       return { error: budgetReached(reached), exceeded: isSession ? null : exceeded[reached] };
     },
@@ -49,10 +52,14 @@ const exceeded = {
   project: 'monthly_budget_reached',
   flow: 'monthly_flow_budget_reached',
   key: 'monthly_key_budget_reached',
-} as const satisfies Record<BudgetOwner, ExceededLimit>;
+  tree: 'tree_budget_reached',
+} as const satisfies Record<BudgetName, ExceededLimit>;
 
-const budgetReached = (owner: BudgetOwner): ModelApiError => ({
+const budgetReached = (name: BudgetName): ModelApiError => ({
   status: 402,
   type: 'billing_error',
-  message: `The ${owner}'s monthly budget is reached.`,
+  message:
+    name === 'tree'
+      ? 'The budget of the tree of runs is reached.'
+      : `The ${name}'s monthly budget is reached.`,
 });

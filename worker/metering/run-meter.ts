@@ -44,6 +44,7 @@ interface MeteredRun extends LimitedRun {
   spending: RunSpending;
   /** The state when the sandbox was started. */
   reachedBudget: ReachedBudget;
+  hasTreeBudget: boolean;
   isSession: boolean;
   /** The folder of the sandbox that only root can access. */
   root: string;

@@ -18,7 +18,7 @@ import type { SessionStore } from '../../systems/postgres/sessions/session-store
 import type { TurnStore } from '../../systems/postgres/sessions/turn-store.ts';
 import type { FrameStream } from '../../systems/redis/frame-stream.ts';
 import type { Notifications } from '../../systems/redis/notifications.ts';
-import type { StartOutcome } from '../../workflows/shared/activities.ts';
+import type { SandboxRef, StartOutcome } from '../../workflows/shared/activities.ts';
 import type { Egress } from '../egress/run-listener.ts';
 import type { ProjectQuotas } from '../host/quota/project-quotas.ts';
 import type { RunLogContext } from '../run-log-context.ts';
@@ -104,6 +104,8 @@ export interface SandboxDeps extends SandboxObserver {
   /** True while this host has paused its sandboxes because it cannot reach Postgres. */
   isFenced(): boolean;
   egress: Egress;
+  /** The credential of a sandbox's agent for the API. */
+  createAgentToken(ref: SandboxRef): string;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;
   /** How long an idle session's agent keeps running before it is paused. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { forRunCallers } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { notFound } from '../../errors.ts';
 import { loadRun } from '../../runs/load-run.ts';
@@ -19,7 +19,7 @@ const schema = {
 export function downloadFile(app: App, deps: ApiDeps): void {
   app.get(
     '/api/v1/runs/:runId/files/*',
-    { config: forKeysAndRunTokens('read'), schema },
+    { config: forRunCallers('read'), schema },
     async (request, reply) => {
       const path = checkedPath(request.params['*']);
       const run = await loadRun(deps, request.params.runId, accessOf(request));

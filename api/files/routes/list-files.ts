@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { forRunCallers } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { linkNext, pageLimit } from '../../http/pagination.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
@@ -20,7 +20,7 @@ const schema = {
   response: { 200: enveloped(z.array(fileEntry)), ...errors(400, 401, 403, 404, 429, 500, 503) },
 };
 
-const config = forKeysAndRunTokens('read');
+const config = forRunCallers('read');
 
 export function listFiles(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/files', { config, schema }, async (request, reply) => {

@@ -24,6 +24,7 @@ const definition = flowRecord
     timeoutSeconds: true,
     limits: true,
     monthlyBudgetUsd: true,
+    childRuns: true,
     runner: true,
     schedule: true,
   })

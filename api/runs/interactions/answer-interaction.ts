@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { forRunCallers } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { authorOf } from '../../operators/audit/record-change.ts';
@@ -29,7 +29,7 @@ const schema = {
 /** The first answer is final. Repeating it succeeds; a different one is rejected. */
 export function answerInteraction(app: App, deps: ApiDeps): void {
   const path = '/api/v1/runs/:runId/interactions/:interactionId';
-  app.post(path, { config: forKeysAndRunTokens('run', 'chat'), schema }, async (request) => {
+  app.post(path, { config: forRunCallers('run', 'chat'), schema }, async (request) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
     const { answers } = request.body;
     const { runId } = run;

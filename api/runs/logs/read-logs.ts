@@ -2,7 +2,7 @@ import type { StoredFrame } from '../../../core/frames/frame.ts';
 import { limits } from '../../../core/limits.ts';
 import type { FrameQuery } from '../../../systems/postgres/log/read-frames.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { forRunCallers } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
 import { loadRun } from '../load-run.ts';
@@ -21,7 +21,7 @@ const schema = {
   },
 };
 
-const config = { ...forKeysAndRunTokens('read'), answerMaxBytes: limits.page.logMaxBytes };
+const config = { ...forRunCallers('read'), answerMaxBytes: limits.page.logMaxBytes };
 
 export function readLogs(app: App, deps: ApiDeps): void {
   app.get('/api/v1/runs/:runId/logs', { config, schema }, async (request, reply) => {

@@ -2,7 +2,7 @@ import { questionsOf } from '../../../core/agent/interaction.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import type { StoredInteraction } from '../../../systems/postgres/runs/interaction-store.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeysAndRunTokens } from '../../auth/callers.ts';
+import { forRunCallers } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -19,7 +19,7 @@ const schema = {
 };
 
 export function readRun(app: App, deps: ApiDeps): void {
-  const config = forKeysAndRunTokens('read');
+  const config = forRunCallers('read');
   app.get('/api/v1/runs/:runId', { config, schema }, async (request) => {
     const run = await loadRun(deps, request.params.runId, accessOf(request));
     return { data: await runDetails(deps, run, apiUrlOf(request, deps)) };
@@ -35,8 +35,9 @@ export async function runDetails(
   const open = run.endedAt === null ? await deps.interactions.open(run.runId) : [];
   const interactions = open.filter(({ answers }) => answers === null).map(interactionView);
   const files = await deps.runs.findStoredFiles(run.runId);
-  const { flowVersion, ...record } = runView(run, apiUrl);
-  return { ...record, prompt: run.prompt, interactions, files, flowVersion };
+  const { flowVersion, parentRunId, rootRunId, depth, ...record } = runView(run, apiUrl);
+  const later = { flowVersion, parentRunId, rootRunId, depth };
+  return { ...record, prompt: run.prompt, interactions, files, ...later };
 }
 
 function interactionView({ interactionId, toolName, input, askedAt }: StoredInteraction) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../../../core/limits.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndAgents } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { apiUrlOf } from '../../http/public-path.ts';
 import { enveloped, errors } from '../../schemas/envelope.ts';
@@ -30,16 +30,20 @@ const schema = {
 };
 
 export function stopRun(app: App, deps: ApiDeps, workflows: WorkflowClient): void {
-  app.post('/api/v1/runs/:runId/stop', { config: forKeys('run'), schema }, async (request) => {
-    const found = await loadRun(deps, request.params.runId, accessOf(request));
-    const run = await requestEnd(
-      { runs: deps.runs, workflows },
-      { request, run: found },
-      {
-        cause: 'stopped_by_api',
-        graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
-      },
-    );
-    return { data: runView(run, apiUrlOf(request, deps)) };
-  });
+  app.post(
+    '/api/v1/runs/:runId/stop',
+    { config: forKeysAndAgents('run'), schema },
+    async (request) => {
+      const found = await loadRun(deps, request.params.runId, accessOf(request));
+      const run = await requestEnd(
+        { runs: deps.runs, workflows },
+        { request, run: found },
+        {
+          cause: 'stopped_by_api',
+          graceSeconds: request.body.graceSeconds ?? limits.run.stopGraceDefaultSeconds,
+        },
+      );
+      return { data: runView(run, apiUrlOf(request, deps)) };
+    },
+  );
 }

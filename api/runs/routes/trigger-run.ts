@@ -1,8 +1,14 @@
 import { limits } from '../../../core/limits.ts';
 import { type App, accessOf } from '../../app-types.ts';
-import { forKeys } from '../../auth/callers.ts';
+import { forKeysAndAgents } from '../../auth/callers.ts';
 import type { ApiDeps } from '../../deps.ts';
-import { creatorOf, parseTrigger, toAdmissionRequest } from '../admission-request.ts';
+import {
+  creatorOf,
+  idempotencyKeyOf,
+  parentOf,
+  parseTrigger,
+  toAdmissionRequest,
+} from '../admission-request.ts';
 import { flowOf } from '../load-run.ts';
 import { flowParams, startRunResponses } from '../run-schema.ts';
 import type { StartRun } from '../start-run.ts';
@@ -26,19 +32,20 @@ export function triggerRun(app: App, deps: ApiDeps, startRun: StartRun): void {
   const url = '/api/v1/flows/:flowId/runs';
   app.post(
     url,
-    { config: forKeys('run'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
+    { config: forKeysAndAgents('run'), schema, bodyLimit: limits.http.largeBodyMaxBytes },
     async (request, reply) => {
       const { body, query } = request;
       const { idempotencyKey, config, files } = parseTrigger(deps, request);
       const flow = flowOf(request);
       const read = body.prompt === undefined ? await deps.flows.find(flow.flowId) : null;
-      const admission = toAdmissionRequest(deps, {
+      const wanted = toAdmissionRequest(deps, {
         creator: creatorOf(request),
         flow: { ...flow, prompt: read?.prompt ?? null },
         body,
         config,
-        idempotencyKey,
+        idempotencyKey: idempotencyKeyOf(request, idempotencyKey),
       });
+      const admission = { ...wanted, ...parentOf(request, deps) };
       const { flowIds } = accessOf(request);
       return startRun(request, reply, { admission, files, waitSeconds: query.wait, flowIds });
     },

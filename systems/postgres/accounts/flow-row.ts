@@ -1,4 +1,5 @@
 import type { Flow, NetworkPolicy } from '../../../core/flows/flow.ts';
+import type { ChildRuns } from '../../../core/runs/child-runs.ts';
 
 export interface FlowRow {
   id: string;
@@ -21,6 +22,7 @@ export interface FlowRow {
   max_turns: number | null;
   max_budget_usd: number | null;
   monthly_budget_usd: number | null;
+  child_runs: ChildRuns | null;
   runner: string | null;
   schedule_cron: string | null;
   schedule_timezone: string | null;
@@ -53,6 +55,7 @@ const columns: readonly (keyof FlowRow)[] = [
   'max_turns',
   'max_budget_usd',
   'monthly_budget_usd',
+  'child_runs',
   'runner',
   'schedule_cron',
   'schedule_timezone',
@@ -91,6 +94,7 @@ export function toFlow(row: FlowRow): Flow {
     timeoutSeconds: row.timeout_seconds,
     limits: { maxTurns: row.max_turns, maxBudgetUsd: row.max_budget_usd },
     monthlyBudgetUsd: row.monthly_budget_usd,
+    childRuns: row.child_runs,
     storage: { usedBytes: row.storage_bytes },
     runner: row.runner,
     schedule: scheduleOf(row),

@@ -161,6 +161,7 @@ function columnsOf(
     ['max_turns', flow.limits?.maxTurns],
     ['max_budget_usd', flow.limits?.maxBudgetUsd],
     ['monthly_budget_usd', flow.monthlyBudgetUsd],
+    ['child_runs', flow.childRuns],
     ['runner', flow.runner],
     ['schedule_cron', flow.schedule === null ? null : flow.schedule?.cron],
     ['schedule_timezone', flow.schedule === null ? null : flow.schedule?.timezone],

@@ -71,6 +71,7 @@ const outlineColumns = [
   'project_id',
   'model',
   'mcp_server_names',
+  'child_runs',
   'timeout_seconds',
   'max_turns',
   'max_budget_usd',
@@ -91,6 +92,7 @@ export function toFlowOutline(row: FlowOutlineRow | { flow_id: null }): FlowOutl
     projectId: row.flow_project_id,
     model: row.flow_model,
     mcpServerNames: row.flow_mcp_server_names,
+    childRuns: row.flow_child_runs,
     timeoutSeconds: row.flow_timeout_seconds,
     limits: { maxTurns: row.flow_max_turns, maxBudgetUsd: row.flow_max_budget_usd },
   };

@@ -6,6 +6,7 @@
 import type { AuditActor } from '../../../core/audit/audit-entry.ts';
 import { limits } from '../../../core/limits.ts';
 import type { BudgetOwner } from '../../../core/metering/monthly-budget.ts';
+import type { ChildRejection } from '../../../core/runs/child-runs.ts';
 import type { Run } from '../../../core/runs/run.ts';
 import { recordEntry } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
@@ -31,6 +32,7 @@ type RejectionReason =
   | 'MONTHLY_QUOTA'
   | 'BUDGET_REACHED'
   | 'STORAGE_QUOTA'
+  | ChildRejection
   /** The flow was archived after the request was authenticated. */
   | 'FLOW_ARCHIVED'
   | 'PROJECT_ARCHIVED'

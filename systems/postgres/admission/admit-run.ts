@@ -32,6 +32,8 @@ export interface AdmitRun {
   outputSchema: string | null;
   /** The run that this one retries. */
   retryOf: string | null;
+  /** The run whose agent starts this one; by default none. */
+  parent?: { runId: string; depthMax: number };
   config: RunConfig;
   /** Postgres' disk is almost full, so a new run is rejected; by default it is not. */
   isPostgresDiskShort?: boolean;
@@ -65,6 +67,8 @@ export function requestOf(
     max_budget_usd: input.maxBudgetUsd,
     output_schema: input.outputSchema,
     retry_of: input.retryOf,
+    parent_run_id: input.parent?.runId ?? null,
+    depth_max: input.parent?.depthMax ?? null,
     secret_fields: nonEmptyFields(config),
     context_sealed: asBytea(sealContext(sealer, runId, config.context)),
     request_id: input.requestId,

@@ -21,6 +21,8 @@ export interface SandboxPlan {
   /** JSON schema of the run's output, as text. */
   outputSchema: string | null;
   reachedBudget: ReachedBudget;
+  /** Whether other runs spend a budget of its tree too. */
+  hasTreeBudget: boolean;
   /** Null for a plain run. */
   session: SessionPlan | null;
 }
@@ -32,6 +34,7 @@ interface PlanRow extends RunRow {
   session_config_sealed: Buffer | null;
   output_schema: string | null;
   reached_budget: ReachedBudget;
+  has_tree_budget: boolean;
   started_generation: number | null;
   has_unsaved_turn: boolean;
   [flowColumn: `flow.${string}`]: unknown;
@@ -43,12 +46,14 @@ const planStatement = `
   select ${runColumns}, l.last_seq, r.output_schema, ${joinedFlowColumns(flowPrefix)}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
     s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn,
-    reached_budget(r.project_id, r.flow_id, r.key_id) as reached_budget
+    budget_of_run(reached_budget(r.project_id, r.flow_id, r.key_id), t.reached) as reached_budget,
+    t.reached is not null as has_tree_budget
   from runs r
   join run_logs l on l.run_id = r.id
   join flows f on f.id = r.flow_id
   left join run_configs c on c.run_id = r.id
   left join sessions s on s.run_id = r.id
+  cross join lateral reached_tree_budget(r.id, r.ancestor_ids) t(reached)
   where r.id = $1`;
 
 /** One statement, so that its parts belong together. Null if there is no such run. */
@@ -68,6 +73,7 @@ export async function readSandboxPlan(
     config: configOf(sealer, run, row),
     outputSchema: row.output_schema,
     reachedBudget: row.reached_budget,
+    hasTreeBudget: row.has_tree_budget,
     session: sessionOf(run, row),
   };
 }

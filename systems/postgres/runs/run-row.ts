@@ -18,7 +18,7 @@ export const outlineColumns = `
   r.model_calls, r.cost_nanos, r.num_turns, r.key_name, r.key_created_by, r.webhook_state, r.webhook_attempts,
   r.webhook_last_status, r.mcp_server_names, r.host_id, r.generation, r.workflow_id,
   r.workflow_started_at, r.model, r.max_turns, r.max_budget_usd, r.retry_of, r.secret_fields,
-  r.holds_slot, r.request_id, r.offline_model, r.flow_version`;
+  r.holds_slot, r.request_id, r.offline_model, r.flow_version, r.ancestor_ids`;
 
 /** Those of a ListedRun. */
 export const listedColumns = `${outlineColumns}, r.result, r.structured_output`;
@@ -71,6 +71,7 @@ export interface RunOutlineRow {
   retry_of: string | null;
   offline_model: boolean;
   flow_version: number | null;
+  ancestor_ids: string[];
   secret_fields: SecretField[];
   request_id: string | null;
   host_id: string | null;
@@ -137,6 +138,7 @@ export function toOutline(row: RunOutlineRow): RunOutline {
     retryOf: row.retry_of,
     offlineModel: row.offline_model,
     flowVersion: row.flow_version,
+    ancestorIds: row.ancestor_ids,
     secretFields: row.secret_fields,
     requestId: row.request_id,
     hostId: row.host_id,

@@ -68,6 +68,8 @@ create table flows (
   max_budget_usd double precision check (max_budget_usd > 0),
   -- for the model calls of all its runs in a month (UTC); null: unlimited
   monthly_budget_usd double precision check (monthly_budget_usd >= 0),
+  -- what its runs may start, see core/runs/child-runs.ts; null: nothing
+  child_runs json,
   -- the id of the only host this flow may run on
   runner text,
   schedule_cron text,
@@ -340,6 +342,8 @@ create table runs (
   -- the API request that created the run, for the logs of the workers; null: a schedule created it
   request_id text,
   retry_of uuid,
+  -- the runs above it, its root first and its parent last; empty: no run has started it
+  ancestor_ids uuid[] not null default '{}',
   key_id uuid references api_keys,
   key_name text not null,
   key_created_by text not null,
@@ -377,6 +381,8 @@ create table runs (
   -- unknown
   model_calls bigint not null default 0,
   cost_nanos bigint,
+  -- without the calls whose price is unknown
+  known_cost_nanos bigint not null default 0,
   num_turns integer not null default 0,
   host_id text,
   -- true for a session, from the transaction that stores a message until it is put to sleep
@@ -435,6 +441,7 @@ create index runs_unstarted on runs (created_at)
   where ended_at is null and workflow_started_at is null;
 create index runs_stopping on runs (stopping_since) where stopping_since is not null;
 create index runs_active_by_files on runs (flow_id, files_version) where ended_at is null;
+create index runs_of_tree on runs ((ancestor_ids[1])) where ancestor_ids <> '{}';
 create index runs_waiting on runs (waiting_since, id)
   where ended_at is null and waiting_since is not null;
 create index runs_by_project on runs (project_id, created_at desc, id desc);

@@ -30,6 +30,7 @@ CREATE TABLE public.runs (
     callback_url text,
     request_id text,
     retry_of uuid,
+    ancestor_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     key_id uuid,
     key_name text NOT NULL,
     key_created_by text NOT NULL,
@@ -59,6 +60,7 @@ CREATE TABLE public.runs (
     cache_creation_input_tokens bigint DEFAULT 0 NOT NULL,
     model_calls bigint DEFAULT 0 NOT NULL,
     cost_nanos bigint,
+    known_cost_nanos bigint DEFAULT 0 NOT NULL,
     num_turns integer DEFAULT 0 NOT NULL,
     host_id text,
     holds_slot boolean DEFAULT false NOT NULL,
@@ -125,6 +127,7 @@ CREATE TABLE public.flows (
     max_turns integer,
     max_budget_usd double precision,
     monthly_budget_usd double precision,
+    child_runs json,
     runner text,
     schedule_cron text,
     schedule_timezone text,
@@ -971,6 +974,8 @@ CREATE INDEX runs_deleted ON public.runs USING btree (deleted_at) WHERE (deleted
 CREATE INDEX runs_occupying_slots ON public.runs USING btree (project_id) WHERE ((ended_at IS NULL) AND ((session_id IS NULL) OR holds_slot));
 
 CREATE INDEX runs_of_flow ON public.runs USING btree (flow_id, created_at DESC);
+
+CREATE INDEX runs_of_tree ON public.runs USING btree ((ancestor_ids[1])) WHERE (ancestor_ids <> '{}'::uuid[]);
 
 CREATE INDEX runs_stopping ON public.runs USING btree (stopping_since) WHERE (stopping_since IS NOT NULL);
 

@@ -101,7 +101,7 @@ async function nameServers(
     `update runs r
      set mcp_server_names = array(
        select distinct s.name
-       from unnest($2::text[] || case when $3 then f.mcp_server_names end) s(name) order by 1
+       from unnest($2::text[] || case when $3 then offered_servers(f) end) s(name) order by 1
      )
      from flows f where r.id = $1 and f.id = r.flow_id`,
     [runId, Object.keys(mcpServers), mcpMode === 'merge'],

@@ -7,6 +7,7 @@ import type { RouteEntry } from '../../../api/http/route-table.ts';
 import type { NewOperatorToken } from '../../../systems/postgres/accounts/operator-token-store.ts';
 import { publicUrl, type Tenant } from '../../support/api-fixture.ts';
 import { addEndpoint } from '../../support/endpoints.ts';
+import { agentTokenOf } from './agent-caller.ts';
 import { caller } from './call.ts';
 import { cookieOf } from './operators/operator-client.ts';
 import { callRoute, endsLast } from './route-calls.ts';
@@ -143,6 +144,19 @@ const matrix: Matrix[] = [
       return token;
     },
   },
+  {
+    name: 'the agent of a run, with a run that it has started',
+    kind: 'agent',
+    headers: (ids) => agentToken(ids, ids.runId),
+    // The run is a session, and an agent cannot answer for those.
+    except: ['POST /api/v1/runs/:runId/interactions/:interactionId'],
+  },
+  {
+    name: 'the agent of a run, with a run that it has not started',
+    kind: 'agent',
+    headers: (ids) => agentToken(ids, ids.otherRunId),
+    except: routesByCaller.agent.filter((name) => name.includes(':runId')),
+  },
 ];
 
 test.each(matrix)('$name is accepted on exactly the listed routes', async (row) => {
@@ -218,4 +232,15 @@ function newKey({ projectId }: Pick<Tenant, 'projectId'>, scopes?: string[]) {
 async function runToken(key: string, runId: string): Promise<Headers> {
   const { json } = await caller(api, key)(`/api/v1/runs/${runId}/token`, { body: {} });
   return { authorization: `Bearer ${json.data.token}`, origin: publicUrl };
+}
+
+/** The token of an agent that has started the other run. */
+async function agentToken({ flowId, key }: Tenant, childRunId: string): Promise<Headers> {
+  const childRuns = { maxRuns: 100, maxConcurrent: 100, maxBudgetUsd: null };
+  await fixture.stores.flows.change(flowId, () => ({ childRuns }));
+  const path = `/api/v1/flows/${flowId}/runs`;
+  const { json } = await caller(api, key)(path, { body: { prompt: 'Go' } });
+  const text = 'update runs set ancestor_ids = array[$2::uuid] where id = $1';
+  await fixture.database.pool.query(text, [childRunId, json.data.runId]);
+  return { authorization: `Bearer ${agentTokenOf(json.data.runId)}`, origin: publicUrl };
 }

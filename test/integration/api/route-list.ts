@@ -61,6 +61,20 @@ const forRunTokens = [
   'POST /api/v1/runs/:runId/interrupt',
 ];
 
+/** The routes that accept the agent of a run too, if it has started the run in the path. */
+const forAgents = [
+  'GET /api/v1/flows',
+  'GET /api/v1/runs/:runId',
+  'GET /api/v1/runs/:runId/files',
+  'GET /api/v1/runs/:runId/files/*',
+  'GET /api/v1/runs/:runId/logs',
+  'POST /api/v1/flows/:flowId/runs',
+  'POST /api/v1/mcp',
+  'POST /api/v1/runs/:runId/interactions/:interactionId',
+  'POST /api/v1/runs/:runId/stop',
+  'POST /mcp',
+];
+
 /** The routes of operators that accept a token too. */
 const forOperatorTokens = [
   'GET /api/audit',
@@ -169,6 +183,7 @@ export const routesByCaller = {
   ],
   key: Object.keys(scopesOfRoutes),
   'run-token': forRunTokens,
+  agent: forAgents,
   operator: [
     ...forOperatorTokens,
     'DELETE /api/operator-tokens/:tokenId',

@@ -49,6 +49,7 @@ const full = {
   network: { policy: 'open', allowedHosts: ['*.example.test', 'example.test:8443'] },
   limits: { maxTurns: 3, maxBudgetUsd: 0.01 },
   monthlyBudgetUsd: 25.5,
+  childRuns: { maxRuns: 3, maxConcurrent: 2, maxBudgetUsd: 0.5 },
   schedule: { cron: '30 9 * * MON-FRI', timezone: 'Europe/Berlin' },
   env: { TOKEN: 'canary-1', OTHER: 'canary-2' },
   mcpServers: { docs },

@@ -39,6 +39,7 @@ describe('the contract that clients are written against', () => {
       CONCURRENT_LIMIT: [429],
       MONTHLY_QUOTA: [429],
       BUDGET_REACHED: [429],
+      RUN_TREE_LIMIT: [429],
       SESSION_LIMIT: [429],
       STREAM_LIMIT: [429],
       WAIT_LIMIT: [429],

@@ -44,12 +44,14 @@ describe('a configuration', () => {
     });
     expect(worker.temporal).toMatchObject({ address: '127.0.0.1:7233', namespace: 'default' });
     expect(worker.capacity).toBeGreaterThanOrEqual(1);
+    expect(worker.apiUrl).toBe('http://127.0.0.1:8080');
     expect(readApiConfig(env)).toMatchObject({
       host: '127.0.0.1',
       port: 8080,
       corsOrigins: 'any',
       trustedProxies: [],
       temporalUiUrl: null,
+      runDepthMax: 3,
       postgresDiskDir: null,
       postgresDiskReserveBytes: limits.postgres.diskReserveBytes,
       failpoint: null,
@@ -114,6 +116,8 @@ describe('a configuration', () => {
       SANDBOX_RUNTIME: 'runsc',
       TEMPORAL_NAMESPACE: 'flows',
       TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+      RUN_DEPTH_MAX: '0',
+      API_URL: 'http://api:8080/base/',
       WEBHOOK_CA_FILE: '/etc/ca.crt',
       CORS_ORIGINS: 'https://app.example, http://localhost:5173',
       TRUSTED_PROXIES: '10.1.2.3, fd00::/8, caddy, proxy-1.internal',
@@ -132,6 +136,7 @@ describe('a configuration', () => {
       corsOrigins: ['https://app.example', 'http://localhost:5173'],
       trustedProxies: ['10.1.2.3', 'fd00::/8', 'caddy', 'proxy-1.internal'],
       temporalUiUrl: 'http://127.0.0.1:8233',
+      runDepthMax: 0,
       webhook: { allowPrivate: ['10.0.0.0/8', 'fd00::/8'] },
     });
     expect(readWorkerConfig(settings)).toMatchObject({
@@ -142,6 +147,7 @@ describe('a configuration', () => {
       sandboxRuntime: 'runsc',
       webhook: { caFile: '/etc/ca.crt' },
       egress: { allowPrivate: ['127.0.0.1:9000', '[::1]:9000', 'tracker.internal:443'] },
+      apiUrl: 'http://api:8080/base',
       logLevel: 'debug',
       times: { runTimeoutMs: 1_500, leaseMs: limits.log.leaseMs },
       temporal: { namespace: 'flows' },

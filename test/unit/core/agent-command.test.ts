@@ -11,6 +11,7 @@ const plainFlow: AgentPlan['flow'] = {
   networkPolicy: 'open',
   env: {},
   mcpServers: {},
+  startsRuns: false,
 };
 const plainRun: AgentPlan['run'] = {
   partialMessages: false,

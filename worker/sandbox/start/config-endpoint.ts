@@ -15,7 +15,7 @@ type ConfigEndpoint = Pick<ControlHandlers, 'config' | 'acknowledge'>;
 
 interface ConfiguredRun {
   run: Pick<Run, 'partialMessages' | 'model' | 'maxTurns'>;
-  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network'>;
+  flow: Pick<Flow, 'flowId' | 'instructions' | 'disallowedTools' | 'network' | 'childRuns'>;
   outputSchema: string | null;
   /** Maximum length of one answer; null: the agent's default. */
   answerTokensMax: number | null;
@@ -94,10 +94,13 @@ function configEndpoint(
       logger.debug('config_fetched');
       failpoint('config.read');
       const { env, mcpServers } = await flows.readSecrets(flow.flowId);
-      const { instructions, disallowedTools, network } = flow;
+      const { instructions, disallowedTools, network, childRuns } = flow;
       const { partialMessages, model, maxTurns } = run;
       return agentCommand({
-        flow: { instructions, disallowedTools, networkPolicy: network.policy, env, mcpServers },
+        flow: {
+          ...{ instructions, disallowedTools, networkPolicy: network.policy, env, mcpServers },
+          startsRuns: childRuns !== null,
+        },
         config,
         run: { partialMessages, model, maxTurns, outputSchema, answerTokensMax },
         conversation: await source.conversation(),

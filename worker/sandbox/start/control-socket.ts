@@ -56,6 +56,7 @@ export async function openControlSocket(
   const listening = deps.egress.listen(folders.socketFile, {
     logger,
     policy,
+    agentToken: plan.flow.childRuns === null ? null : deps.createAgentToken(ref),
     ...(plan.session === null
       ? runConfigEndpoint(deps, { ref, plan: configured }, logger)
       : sessionConfigEndpoint(deps, { ref, folders, plan: configured }, logger)),
@@ -102,10 +103,11 @@ function answerBound(
   });
 }
 
-function meteredRunOf({ run, flow, session, reachedBudget }: SandboxPlan) {
+function meteredRunOf({ run, flow, session, reachedBudget, hasTreeBudget }: SandboxPlan) {
   const { runId, spending, model, maxTurns, maxBudgetUsd } = run;
   const limited = { model, maxTurns, maxBudgetUsd, allowedModels: flow.allowedModels };
-  return { ...limited, runId, spending, reachedBudget, isSession: session !== null };
+  const budgets = { reachedBudget, hasTreeBudget };
+  return { ...limited, runId, spending, ...budgets, isSession: session !== null };
 }
 
 /** A session's messages are sent one by one, each with its turn. */

@@ -39,6 +39,7 @@ const full = {
   network: { policy: 'limited', allowedHosts: ['*.example.test', 'example.test:8443'] },
   limits: { maxTurns: 3, maxBudgetUsd: 0.01 },
   monthlyBudgetUsd: 1_000_000,
+  childRuns: { maxRuns: 1_000, maxConcurrent: 100, maxBudgetUsd: 0.01 },
 };
 
 test('creates a flow with the given fields and defaults; API keys list it', async () => {
@@ -47,8 +48,7 @@ test('creates a flow with the given fields and defaults; API keys list it', asyn
     resources: { memoryBytes: limits.sandbox.memoryBytes, cpus: limits.sandbox.cpus },
     network: { policy: 'limited', allowedHosts: [] },
     limits: { maxTurns: null, maxBudgetUsd: null },
-    monthlyBudgetUsd: null,
-    allowedModels: [],
+    ...{ monthlyBudgetUsd: null, childRuns: null, allowedModels: [] },
   });
   const made = await newFlow(full);
   expect(made).toMatchObject(full);

@@ -37,7 +37,10 @@ function passToModel(asked: IncomingMessage, response: ServerResponse): void {
 }
 
 const command = agentCommand({
-  flow: { instructions: null, disallowedTools: [], networkPolicy: 'none', env: {}, mcpServers: {} },
+  flow: {
+    ...{ instructions: null, disallowedTools: [], networkPolicy: 'none' },
+    ...{ env: {}, mcpServers: {}, startsRuns: false },
+  },
   config: {
     env: {},
     mcpServers: {},

@@ -30,6 +30,7 @@ test('a flow with only a name has the defaults', async () => {
     ...{ timeoutSeconds: null, runner: null, limits: { maxTurns: null, maxBudgetUsd: null } },
     ...{
       monthlyBudgetUsd: null,
+      childRuns: null,
       schedule: null,
       schedulePausedAt: null,
       archivedAt: null,
@@ -50,6 +51,7 @@ test('a flow stores its fields and shows the names of its secrets only', async (
     network: { policy: 'open' as const, allowedHosts: ['a.example', 'b.example'] },
     ...{ timeoutSeconds: 60, runner: 'host-1', limits: { maxTurns: 5, maxBudgetUsd: 0.5 } },
     monthlyBudgetUsd: 7.5,
+    childRuns: { maxRuns: 3, maxConcurrent: 2, maxBudgetUsd: null },
   };
   const flow = await flows().create({ ...given, secrets });
   expect(flow).toMatchObject({ ...given, envNames: ['A', 'TOKEN'], mcpServerNames: ['docs'] });

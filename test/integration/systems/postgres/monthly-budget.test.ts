@@ -149,7 +149,7 @@ async function meterOf({ runId, spending }: Run) {
     {
       ...{ runId, spending, root, logger: pino({ level: 'silent' }), isSession: false },
       ...{ model: null, maxTurns: null, maxBudgetUsd: null, allowedModels: [] },
-      reachedBudget: 'none' as const,
+      ...{ reachedBudget: 'none' as const, hasTreeBudget: false },
     },
   );
   onTestFinished(async () => {

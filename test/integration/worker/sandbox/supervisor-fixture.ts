@@ -118,6 +118,7 @@ export async function createSupervisorFixture(
       isFenced: () => false,
       egress: createEgress({
         modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+        apiUrl: 'http://127.0.0.1:9',
         allowPrivate: [],
         lookup: () => Promise.resolve([]),
         connect: () => Promise.reject(new Error('no connections in this test')),
@@ -132,6 +133,7 @@ export async function createSupervisorFixture(
       runLogContext: createRunLogContext(stores.runs),
       now: () => new Date(),
       newId: randomUUID,
+      createAgentToken: () => 'fra_test',
       ...given,
     });
     supervisors.push(supervisor);

@@ -41,6 +41,7 @@ name: Writer # as people know it
 limits:
   maxTurns: 20
 schedule: { cron: 30 9 * * MON-FRI }
+childRuns: { maxRuns: 3 }
 env: [TOKEN]
 mcpServers:
   docs: DOCS_SERVER
@@ -65,6 +66,7 @@ Write plainly.
     model: null,
     limits: { maxTurns: 20, maxBudgetUsd: null },
     schedule: { cron: '30 9 * * MON-FRI', timezone: 'UTC' },
+    childRuns: { maxRuns: 3, maxConcurrent: 5, maxBudgetUsd: null },
   });
 });
 

@@ -39,6 +39,7 @@ export async function serveRun({
   const run = await egress.listen(socketPath, {
     logger: pino({ enabled: false }),
     policy: { policy: 'limited', hosts: [] },
+    agentToken: null,
     projectModel: () => Promise.resolve(null),
     meter: { open: async () => ({ outcome: 'opened', call: unmeteredCall }) },
     mayUseHostModel: () => Promise.resolve(true),
@@ -66,6 +67,7 @@ const unmeteredCall = {
 
 const noNetwork: EgressDeps = {
   modelUpstream: { apiKey: 'operator-key', baseUrl: 'http://127.0.0.1:9' },
+  apiUrl: 'http://127.0.0.1:9',
   allowPrivate: [],
   lookup: () => Promise.reject(new Error('no resolver in this test')),
   connect: () => Promise.reject(new Error('no connections in this test')),

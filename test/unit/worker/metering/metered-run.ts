@@ -32,6 +32,7 @@ interface RunOptions extends Partial<LimitedRun> {
   /** Whose monthly budget is reached. */
   reachedBudget?: () => ReachedBudget;
   isSession?: boolean;
+  hasTreeBudget?: boolean;
   now?: () => Date;
 }
 
@@ -47,7 +48,8 @@ async function openRun(
   options: RunOptions,
 ): Promise<MeteredRun> {
   const { onRecord = async () => undefined, now = () => new Date(), ...others } = options;
-  const { reachedBudget = () => null, isSession = false, ...limited } = others;
+  const { reachedBudget = () => null, isSession = false, ...of } = others;
+  const { hasTreeBudget = false, ...limited } = of;
   const recorded: LedgerEntry[][] = [];
   const observed: LedgerEntry[] = [];
   const logged: Record<string, unknown>[] = [];
@@ -73,7 +75,7 @@ async function openRun(
     },
     {
       ...{ ...unlimited, ...limited, ...run, logger: pino({}, { write }) },
-      ...{ isSession, reachedBudget: reachedBudget() },
+      ...{ isSession, hasTreeBudget, reachedBudget: reachedBudget() },
     },
   );
   onTestFinished(meter.close);

@@ -63,6 +63,17 @@ test.each([
   expect(await run.meter.exceeded).toBe(limit);
 });
 
+test('a run of a tree with a budget reads before each call what the others have spent', async () => {
+  let reached: ReachedBudget = 'none';
+  const run = await meteredRun({ reachedBudget: () => reached, hasTreeBudget: true });
+  expect(await call(run)).toBeNull();
+  reached = 'tree';
+  expect(await run.meter.open(aCall)).toMatchObject({
+    error: { status: 402, message: 'The budget of the tree of runs is reached.' },
+  });
+  expect(await run.meter.exceeded).toBe('tree_budget_reached');
+});
+
 test('a session continues once its project has a budget again', async () => {
   let reached: ReachedBudget = 'project';
   const run = await meteredRun({ reachedBudget: () => reached, isSession: true });

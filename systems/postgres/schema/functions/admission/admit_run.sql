@@ -19,6 +19,8 @@ declare
   checks_storage constant boolean := request ->> 'checks_storage';
   postgres_disk_is_short constant boolean := request ->> 'postgres_disk_is_short';
   config_sealed constant bytea := request ->> 'config_sealed';
+  parent_run_id constant uuid := request ->> 'parent_run_id';
+  depth_max constant integer := request ->> 'depth_max';
   input runs := jsonb_populate_record(null::runs, request);
   project projects;
   flow flows;
@@ -27,6 +29,7 @@ declare
   is_reconciling boolean;
   lacks_inputs boolean;
   picked_host text;
+  parent runs;
 begin
   perform assert_read_committed();
   select * into project from projects p where p.id = input.project_id for no key update;
@@ -96,6 +99,25 @@ begin
     return;
   end if;
 
+  if parent_run_id is not null then
+    select r.* into parent from runs r
+      where r.id = parent_run_id and r.project_id = project.id and r.end_cause is null;
+    if not found then
+      reason := 'PARENT_ENDED';
+      return next;
+      return;
+    end if;
+    input.ancestor_ids := parent.ancestor_ids || parent.id;
+    select t.reason, t."limit", t.current into reason, "limit", current
+      from reached_tree_limit(input.ancestor_ids, depth_max) t;
+    if reason is not null then
+      return next;
+      return;
+    end if;
+  else
+    input.ancestor_ids := '{}';
+  end if;
+
   if checks_storage then
     select o."limit", o.current into "limit", current from storage_over_quota(project.id) o;
     if found then
@@ -144,7 +166,7 @@ begin
   input.mcp_server_names := array(
     select distinct s.name
     from unnest(
-      input.mcp_server_names || case when merges_mcp_servers then flow.mcp_server_names end
+      input.mcp_server_names || case when merges_mcp_servers then offered_servers(flow) end
     ) s(name)
     order by 1
   );
@@ -156,7 +178,7 @@ begin
     id, flow_id, project_id, trigger_type, name, labels, prompt, partial_messages, callback_url,
     webhook_state, key_id, key_name, key_created_by, mcp_server_names, timeout_seconds,
     model, max_turns, max_budget_usd,
-    output_schema, retry_of, secret_fields, context_sealed, request_id, files_version, flow_version,
+    output_schema, retry_of, ancestor_ids, secret_fields, context_sealed, request_id, files_version, flow_version,
     created_at, host_id, waiting_since,
     workflow_id
   ) values (
@@ -166,7 +188,7 @@ begin
     input.key_id, input.key_name, input.key_created_by, input.mcp_server_names, input.timeout_seconds,
     coalesce(input.model, flow.model), coalesce(input.max_turns, flow.max_turns),
     coalesce(input.max_budget_usd, flow.max_budget_usd),
-    input.output_schema, input.retry_of, input.secret_fields, input.context_sealed, input.request_id,
+    input.output_schema, input.retry_of, input.ancestor_ids, input.secret_fields, input.context_sealed, input.request_id,
     input.files_version, input.flow_version, at,
     picked_host, case when places_run and picked_host is null then at end,
     run_workflow_id(project.id, input.id, idempotency_key, at)

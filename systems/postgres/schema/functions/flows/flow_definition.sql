@@ -18,6 +18,7 @@ begin
     'timeoutSeconds', f.timeout_seconds,
     'limits', json_build_object('maxTurns', f.max_turns, 'maxBudgetUsd', f.max_budget_usd),
     'monthlyBudgetUsd', f.monthly_budget_usd,
+    'childRuns', f.child_runs,
     'runner', f.runner,
     'schedule', case when f.schedule_cron is not null then
       json_build_object('cron', f.schedule_cron, 'timezone', f.schedule_timezone)

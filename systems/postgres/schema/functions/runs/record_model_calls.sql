@@ -2,7 +2,7 @@
 -- Skips calls that the ledger already has, so repeating it changes nothing. Locks the run first,
 -- and then the rows of all totals in one order, so that writers of several runs cannot deadlock.
 -- Reports the thresholds of monthly budgets that the calls have passed. Returns the run's totals,
--- and whose monthly budget is reached (see reached_budget.sql); no row if the run was deleted.
+-- and which budget is reached (see budget_of_run.sql); no row if the run was deleted.
 create or replace function record_model_calls(p_run_id uuid, p_calls jsonb)
 returns table (run_calls bigint, run_cost_nanos bigint, run_reached_budget text)
 language plpgsql volatile as $$
@@ -112,6 +112,7 @@ begin
     cache_read_input_tokens = least(r.cache_read_input_tokens + s.cache_read, most),
     cache_creation_input_tokens = least(r.cache_creation_input_tokens + s.cache_write, most),
     model_calls = r.model_calls + s.calls,
+    known_cost_nanos = least(r.known_cost_nanos + s.cost, most),
     cost_nanos = case
       when s.calls > s.priced or (r.model_calls > 0 and r.cost_nanos is null) then null
       else least(coalesce(r.cost_nanos, 0) + s.cost, most)
@@ -130,6 +131,7 @@ begin
   if has_budget(run.project_id, run.flow_id, run.key_id) then
     reached := report_budgets(run.project_id, run.flow_id, run.key_id, false);
   end if;
+  reached := budget_of_run(reached, reached_tree_budget(run.id, run.ancestor_ids));
   return query select r.model_calls, r.cost_nanos, reached from runs r where r.id = run.id;
 end
 $$;

@@ -65,7 +65,7 @@ test.each([
       ...{ ...ref, projectId: 'p', prompt: 'Hello.', spending: { calls: 0, costNanos: null } },
       ...{ model: null, maxTurns: null, maxBudgetUsd: null },
     },
-    flow: { network: { policy: 'none', allowedHosts: [] }, allowedModels: [] },
+    flow: { network: { policy: 'none', allowedHosts: [] }, allowedModels: [], childRuns: null },
     ...{ session: null, config: null, secrets: { env: {}, mcpServers: {} } },
   };
   // the only members that `attach` uses

@@ -4,7 +4,13 @@ import { emptyRunConfig, type RunConfig } from '../../../../../core/runs/run-con
 import { runConfigEndpoint } from '../../../../../worker/sandbox/start/config-endpoint.ts';
 
 const network = { policy: 'limited' as const, allowedHosts: [] };
-const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
+const flow = {
+  flowId: 'flow-1',
+  instructions: null,
+  disallowedTools: [],
+  childRuns: null,
+  network,
+};
 const bounds = { model: null, maxTurns: null };
 const ref = { runId: 'run-1', generation: 1 };
 const plan = {

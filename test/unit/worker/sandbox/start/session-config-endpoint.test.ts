@@ -10,7 +10,13 @@ import { sessionConfigEndpoint } from '../../../../../worker/sandbox/start/confi
 const ref = { runId: randomUUID(), generation: 3 };
 const folders = foldersOf('/nowhere', ref);
 const network = { policy: 'limited' as const, allowedHosts: [] };
-const flow = { flowId: 'flow-1', instructions: null, disallowedTools: [], network };
+const flow = {
+  flowId: 'flow-1',
+  instructions: null,
+  disallowedTools: [],
+  childRuns: null,
+  network,
+};
 const bounds = { model: null, maxTurns: null };
 const plan = {
   run: { partialMessages: false, ...bounds },
