@@ -1,5 +1,6 @@
-// Callers of the API end runs by recording the cause. A change by an operator and its entry in the
-// audit log are one transaction.
+// Callers of the API end runs by recording the cause. The same statement stops the runs that the
+// agent of the run has started; the reconciler signals their workflows. A change by an operator and
+// its entry in the audit log are one transaction.
 
 import type { Run } from '../../../core/runs/run.ts';
 import { type ChangeAuthor, changeBy } from '../accounts/record-entry.ts';
@@ -17,9 +18,7 @@ export interface EndRequest {
 export function requestEnd(pool: Pool, { runId, cause, author }: EndRequest): Promise<void> {
   return changeBy(pool, author, async (db) => {
     const { rows } = await db.query<{ isSession: boolean }>(
-      `update runs set end_cause = $2, end_cause_at = db_clock()
-       where id = $1 and end_cause is null
-       returning session_id is not null as "isSession"`,
+      'select is_session as "isSession" from request_end($1, $2)',
       [runId, cause],
     );
     if (!rows[0]) return;
@@ -32,15 +31,11 @@ export function requestEnd(pool: Pool, { runId, cause, author }: EndRequest): Pr
 /** Does not end the run, but records the cause if it is active. */
 export function markDeleted(pool: Pool, runId: string, author: ChangeAuthor): Promise<Run | null> {
   return changeBy(pool, author, async (db) => {
-    const { rowCount } = await db.query(
-      `update runs
-       set deleted_at = db_clock(),
-           end_cause = coalesce(end_cause, 'deleted_by_api'),
-           end_cause_at = coalesce(end_cause_at, db_clock())
-       where id = $1 and deleted_at is null`,
+    const { rows } = await db.query<{ isMarked: boolean }>(
+      'select mark_deleted($1) as "isMarked"',
       [runId],
     );
-    if (rowCount !== 1) return null;
+    if (rows[0]?.isMarked !== true) return null;
     await recordRunChange(db, author, { runId, action: 'run_deleted' });
     return findRun(db, runId);
   });

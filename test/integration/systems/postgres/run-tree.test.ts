@@ -1,4 +1,4 @@
-// The budget of a tree of runs as its hosts see it.
+// The budget of a tree of runs as its hosts see it, and the end of its runs.
 
 import { expect, test } from 'vitest';
 import { usdOf } from '../../../../core/metering/call-cost.ts';
@@ -48,4 +48,34 @@ test('the calls of all runs of a tree count against its budget', async () => {
   await permitChildren(null);
   expect(await record(root, [])).toMatchObject({ reachedBudget: null });
   expect(await runs().sandboxPlan(root)).toMatchObject({ hasTreeBudget: false });
+});
+
+const causesOf = async (...runIds: string[]) =>
+  Promise.all(runIds.map(async (runId) => (await runs().find(runId))?.endCause ?? null));
+
+test('the end of a run that a caller requests ends all runs below it, and no other', async () => {
+  await permitChildren(null);
+  const root = await admit();
+  const child = await admit(root);
+  const grandchild = await admit(child);
+  const sibling = await admit(root);
+  const stopped = { cause: 'stopped_by_api', author: undefined } as const;
+  await runs().requestEnd({ runId: child, ...stopped });
+  expect(await causesOf(root, child, grandchild, sibling)).toEqual([
+    ...[null, 'stopped_by_api', 'stopped_by_api', null],
+  ]);
+  await runs().markDeleted(root);
+  expect(await causesOf(root, sibling)).toEqual(['deleted_by_api', 'stopped_by_api']);
+});
+
+test('a run that is being stopped gets no child, however both meet', async () => {
+  await permitChildren(null);
+  for (let round = 0; round < 20; round += 1) {
+    const root = await admit();
+    const starts = Array.from({ length: 3 }, () => admit(root).catch(() => null));
+    const stopped = { runId: root, cause: 'stopped_by_api', author: undefined } as const;
+    await Promise.all([...starts, runs().requestEnd(stopped)]);
+    const text = 'select count(*) from runs where ancestor_ids[1] = $1 and end_cause is null';
+    expect((await database.pool.query(text, [root])).rows).toEqual([{ count: 0 }]);
+  }
 });
