@@ -20,7 +20,6 @@ import { installBodies } from './http/bodies/bodies.ts';
 import { installCors, setCorsHeaders } from './http/cors.ts';
 import { sendError } from './http/error-handlers.ts';
 import { health } from './http/health.ts';
-import { landingPage } from './http/landing-page.ts';
 import { handleNodeRejections, nodeHttpOptions } from './http/node-http-errors.ts';
 import { checkPathIds, handleUnknownPaths } from './http/not-found.ts';
 import {
@@ -41,6 +40,7 @@ import { postman } from './openapi/postman.ts';
 import { createOperatorIdentification } from './operators/identify-operator.ts';
 import { operatorApi } from './operators/operator-api.ts';
 import { servePackages } from './packages/serve-packages.ts';
+import { servePage } from './page/serve-page.ts';
 import { answerInteraction } from './runs/interactions/answer-interaction.ts';
 import { readLogs } from './runs/logs/read-logs.ts';
 import { changeLabels } from './runs/routes/change-labels.ts';
@@ -115,8 +115,8 @@ export async function buildApp(deps: ApiDeps): Promise<App> {
   postman(app, deps.publicUrl);
   flowFileSchema(app);
   health(app, deps);
-  landingPage(app, deps);
   servePackages(app, deps.publicUrl);
+  servePage(app, deps);
   return app;
 }
 

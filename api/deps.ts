@@ -56,7 +56,8 @@ export interface ApiDeps {
   isTrustedProxy: (address: string) => boolean;
   /** The Temporal UI, for links; null if it is not configured. */
   temporalUiUrl: string | null;
-  /** No model key is set, so the offline model may answer. The sign-in page says so. */
+  temporalNamespace: string;
+  /** No model key is set, so the offline model may answer. The sign-in screen says so. */
   offlineModel: boolean;
   /** For flows that set no timeout. */
   runTimeoutMs: number;

@@ -136,6 +136,7 @@ function open() {
   const deps = {
     ...{ publicUrl, corsOrigins, temporalUiUrl, offlineModel, runDepthMax, modelPrices },
     isTrustedProxy: createTrustedProxies({ proxies: config.trustedProxies, nowMs }),
+      temporalNamespace: config.temporal.namespace,
     runTimeoutMs: config.times.runTimeoutMs,
     hostLostMs: config.times.hostLostMs,
     logger,

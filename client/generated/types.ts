@@ -401,12 +401,34 @@ export interface OpenedSession {
   streamUrl: string;
 }
 
+export interface Operator {
+  operatorId: string;
+  name: string;
+  createdAt: string;
+}
+
 export interface PendingInteraction {
   interactionId: string;
   toolName: string;
   /** The questions as the agent asks them, with `question`, `header`, `options` and `multiSelect`. */
   questions: Record<string, unknown>[];
   askedAt: string;
+}
+
+export interface Project {
+  projectId: string;
+  name: string;
+  maxConcurrentRuns: number;
+  maxOpenSessions: number;
+  /** Null: unlimited. */
+  monthlyRunQuota: number | null;
+  /** Null: unlimited. */
+  monthlyBudgetUsd: number | null;
+  /** Null: unlimited. */
+  storageQuotaBytes: number | null;
+  createdAt: string;
+  /** When the project was archived. Null: it is not archived. */
+  archivedAt: string | null;
 }
 
 export interface QueuedMessage {
@@ -492,6 +514,22 @@ export interface RunFinished {
   } | null;
   /** The offline model has answered the agent, so its text is made up. */
   offlineModel?: true;
+}
+
+export interface RunOfOperator extends RunDetails {
+  /** The `X-Ctx-*` headers of the request. */
+  context: Record<string, string>;
+  hostId: string | null;
+  workflowId: string;
+  webhookAttempts: ({
+    /** 0: at the end of the run; n: the n-th that an operator requested. */
+    delivery: number;
+    attempt: number;
+    startedAt: string;
+    finishedAt: string | null;
+    status: number | null;
+    error: string | null;
+  })[];
 }
 
 export interface RunRecord {

@@ -15,6 +15,7 @@ export async function buildStubApi(publicUrl: string): Promise<App> {
     isTrustedProxy: () => false,
     presenceEveryMs: limits.presence.everyMs,
     temporalUiUrl: null,
+    temporalNamespace: 'default',
     offlineModel: false,
     logger: createLogger({ level: 'silent', name: 'api' }),
     metrics: noopMetrics,

@@ -4,7 +4,7 @@ import { buildPackages } from '../../deploy/packages/build-packages.ts';
 import { repository } from './folders.ts';
 import { hashOf, hashOfFolder } from './hash.ts';
 
-/** Builds the packages that the API serves, once per content of their sources. */
+/** Builds the packages and the page that the API serves, once per content of their sources. */
 export async function ensureServedPackages(): Promise<void> {
   const hash = hashOfSources();
   if (readBuiltHash() === hash) return;
@@ -15,7 +15,7 @@ export async function ensureServedPackages(): Promise<void> {
 const hashFile = join(repository, 'dist/packages-hash');
 
 function hashOfSources(): string {
-  const folders = ['cli', 'client', 'config', 'core', 'deploy/packages'].map((name) =>
+  const folders = ['cli', 'client', 'config', 'core', 'dashboard', 'deploy/packages'].map((name) =>
     join(repository, name),
   );
   const locked = readFileSync(join(repository, 'package-lock.json'));

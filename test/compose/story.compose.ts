@@ -89,9 +89,8 @@ test('only the worker has the engine’s socket, and both services have few priv
 });
 
 test('the first page and the log say that no model key is set, and the log lets the first operator in', async () => {
-  expect(await (await fetch('http://127.0.0.1:8080/sign-in')).text()).toContain(
-    'Set ANTHROPIC_API_KEY',
-  );
+  const page = await fetch('http://127.0.0.1:8080/sign-in');
+  expect(await page.text()).toContain('&quot;offlineModel&quot;:true');
   const offline = /^worker-1 .*"msg":"offline_model"/m;
   await until('the worker logs it', async () => offline.test(await compose('logs', 'worker')));
   const log = await compose('logs', 'api');

@@ -120,6 +120,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       corsOrigins: 'any',
       isTrustedProxy: () => false,
       temporalUiUrl: null,
+      temporalNamespace: 'default',
       offlineModel: false,
       runTimeoutMs: 60_000,
       runDepthMax: 3,

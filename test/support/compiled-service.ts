@@ -13,6 +13,7 @@ const sources = [
   'client',
   'config',
   'core',
+  'dashboard',
   'deploy',
   'lib',
   'systems',
@@ -89,7 +90,7 @@ async function compileInto(
   for (const source of sources) {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
-  for (const served of ['dist/client', 'dist/cli']) {
+  for (const served of ['dist/client', 'dist/cli', 'dist/page']) {
     await cp(join(root, served), join(folder, served), { recursive: true });
   }
   await cp(join(root, 'package.json'), join(folder, 'package.json'));

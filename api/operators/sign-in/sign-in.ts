@@ -12,7 +12,6 @@ import { recordChange } from '../audit/record-change.ts';
 import { operatorOf, throttleAttempts, tokenPattern } from '../identify-operator.ts';
 import { operatorRecord } from '../operator-records.ts';
 import { noSessionCookie, sessionCookie, sessionIn } from './cookie.ts';
-import { signInPage, signInPageHeaders } from './sign-in-page.ts';
 
 const signInSchema = {
   operationId: 'signIn',
@@ -36,18 +35,11 @@ const meSchema = {
   response: { 200: enveloped(operatorRecord), ...errors(400, 401, 429, 500, 503) },
 };
 
-/** Exchanges a one-time code for a session. The page serves links that are opened in a browser. */
+/** Exchanges a one-time code for a session. */
 export function signIn(app: App, deps: ApiDeps, guard: BruteForceGuard): void {
   const { publicUrl } = deps;
-  const page = signInPage(deps);
   const unauthenticated = { ...forAnyone, isForOwnPages: true } as const;
   const config = forSignedIn;
-
-  app.get(
-    '/sign-in',
-    { config: unauthenticated, schema: { hide: true } },
-    async (_request, reply) => reply.headers(signInPageHeaders).send(page),
-  );
 
   app.post(
     '/api/sign-in',

@@ -89,8 +89,11 @@ test('an operator signs in by the link, and created resources are at the returne
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(signInLink(publicUrl, (await fixture.stores.operators.invite('ana')).code));
-    await page.click('button');
-    await expect.poll(() => page.textContent('p')).toBe('You are signed in as ana.');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    expect(page.url()).toBe(`${publicUrl}/p/${tenant.projectId}/runs`);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
     expect(await context.cookies()).toMatchObject([{ path: '/flowrun/' }]);
     // A cookie of another installation at `/` of the same host, or of this one under its former
     // path.

@@ -199,7 +199,7 @@ async function createResources({ projectId, flowId, key }: Tenant) {
   const endpoint = { projectId, url, eventTypes: ['run.finished' as const] };
   const endpointId = await addEndpoint(fixture.database.pool, endpoint);
   const ids = { runId, otherRunId, sessionId, keyId: record.keyId, endpointId };
-  return { ...ids, ...ofNone, build: 'none', version: '1' };
+  return { ...ids, ...ofNone, build: 'none', file: 'none', version: '1' };
 }
 
 async function signIn(): Promise<string> {

@@ -35,6 +35,9 @@ describe('an import is rejected', () => {
     ['api/runs/start-run.ts', '@temporalio/client'],
     ['cli/program.ts', '../worker/main.ts'],
     ['cli/commands/key.ts', '../../systems/docker/engine.ts'],
+    ['dashboard/run/run-feed.ts', 'node:fs'],
+    ['dashboard/run/run-feed.ts', 'zod'],
+    ['dashboard/run/run-feed.ts', '../../api/errors.ts'],
     ['sandbox/entry/entry.ts', 'undici'],
     ['offline-model/server.ts', '../dev/lib/run.ts'],
     ['api/runs/start-run.ts', '../../test/support/database.ts'],
@@ -70,6 +73,7 @@ test.each([
   ['worker/temporal/workers.ts', '@temporalio/worker'],
   ['worker/sandbox/start/attach.ts', '../../egress/policy.ts'],
   ['cli/open-doctor.ts', '../systems/docker/engine.ts'],
+  ['dashboard/run/run-feed.ts', '../../client/http/http.ts'],
   ['systems/postgres/runs/run-store.ts', '../client/pool.ts'],
 ])('%s may import %s', (file, specifier) => {
   expect(isRefused(file, specifier)).toBe(false);

@@ -19,7 +19,7 @@ function checkedBy(project: string): string[] {
 }
 
 test('every TypeScript file is type-checked', () => {
-  const checked = new Set(['.', 'core', 'client', 'workflows'].flatMap(checkedBy));
+  const checked = new Set(['.', 'core', 'client', 'dashboard', 'workflows'].flatMap(checkedBy));
   const folders = readdirSync(repository, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules',
   );
@@ -28,7 +28,7 @@ test('every TypeScript file is type-checked', () => {
       join(name, path),
     ),
   );
-  const sources = files.filter((path) => path.endsWith('.ts') && !leftOut.test(path));
+  const sources = files.filter((path) => /\.tsx?$/.test(path) && !leftOut.test(path));
   expect(sources.length).toBeGreaterThan(100);
   expect(sources.filter((path) => !checked.has(path))).toEqual([]);
 });

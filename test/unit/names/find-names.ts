@@ -24,7 +24,7 @@ export function usesOf(names: string[], files: NamedFile[]): Map<string, string[
 function namesIn(path: string, text: string): Set<string> {
   const identifiersIn = (part: string): string[] => part.match(/[A-Za-z_$][\w$]*/g) ?? [];
   const compounds = identifiersIn(text).filter(isCompound);
-  if (!/\.(?:ts|mjs)$/.test(path)) return new Set(compounds);
+  if (!/\.(?:tsx?|mjs)$/.test(path)) return new Set(compounds);
   return new Set([...compounds, ...identifiersIn(splitSource(text).code)]);
 }
 

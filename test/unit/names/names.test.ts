@@ -15,7 +15,7 @@ const exempt = new Set([
 ]);
 
 const paths = ownFiles().filter((path) => !exempt.has(path));
-const texts = paths.filter((path) => /\.(?:ts|mjs|sql|ya?ml|json|md|sh)$/.test(path));
+const texts = paths.filter((path) => /\.(?:tsx?|mjs|sql|ya?ml|json|md|sh)$/.test(path));
 
 describe('a retired name', () => {
   test('is used by no code, SQL, log event, metric or setting', () => {

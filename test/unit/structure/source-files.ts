@@ -9,6 +9,7 @@ const productFolders = [
   'client',
   'config',
   'core',
+  'dashboard',
   'deploy',
   'lib',
   'offline-model',
@@ -38,7 +39,7 @@ export function productFiles(): string[] {
   return ownFiles().filter((file) => productFolders.includes(file.split('/')[0] ?? ''));
 }
 
-export const isCode = (file: string): boolean => /\.(?:ts|mjs)$/.test(file);
+export const isCode = (file: string): boolean => /\.(?:tsx?|mjs)$/.test(file);
 
 export function readOwnFile(file: string): string {
   return readFileSync(join(repository, file), 'utf8');

@@ -29,7 +29,11 @@ let credentials: Record<string, string>[];
 beforeAll(async () => {
   fixture = await openApiFixture();
   data = await createFuzzData(fixture, 1);
-  operators = { ...(await operatorsIds(fixture, data.tenant.projectId)), build: 'none' };
+  operators = {
+    ...(await operatorsIds(fixture, data.tenant.projectId)),
+    build: 'none',
+    file: 'none',
+  };
   const [key = ''] = data.keys;
   const cookie = await signIn(fixture, data.api);
   const bearers = [key, await runToken(key), await operatorToken()];

@@ -162,15 +162,3 @@ test('prints no second link after the last operator was removed', async () => {
   expect(await operators.inviteFirst('operator')).toBeNull();
   await own.drop();
 });
-
-test('the sign-in page runs only its own script, and does not contain the code', async () => {
-  const page = await caller(api, null)('/sign-in');
-  expect([page.status, page.headers.get('content-type')]).toEqual([
-    200,
-    'text/html; charset=utf-8',
-  ]);
-  expect(page.headers.get('content-security-policy')).toMatch(
-    /^default-src 'none'; script-src 'sha256-[^']+';/,
-  );
-  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-});

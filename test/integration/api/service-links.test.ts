@@ -3,7 +3,7 @@ import { useApi } from './use-api.ts';
 
 const { fixture } = useApi();
 
-test('links the parts of the service, as JSON and as HTML', async () => {
+test('links the parts of the service for clients that are no browsers', async () => {
   const publicUrl = 'http://127.0.0.1/flows';
   const { url } = await fixture.start({ publicUrl, temporalUiUrl: 'http://127.0.0.1:8233' });
   const json = await fetch(`${url}/`);
@@ -22,7 +22,6 @@ test('links the parts of the service, as JSON and as HTML', async () => {
   });
   const html = await fetch(`${url}/`, { headers: { accept: 'text/html,*/*' } });
   expect(html.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  expect(await html.text()).toContain('<a href="/flows/sign-in">');
   expect((await fetch(`${url}/`, { method: 'POST' })).status).toBe(405);
   expect((await fetch(`${url}/nothing`)).status).toBe(404);
 });

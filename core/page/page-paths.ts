@@ -1,0 +1,51 @@
+/** The paths of the web page. The API serves the page at each, and the page shows its screen. */
+export const pagePaths = {
+  start: '/',
+  signIn: '/sign-in',
+  runs: '/p/:projectId/runs',
+  run: '/p/:projectId/runs/:runId',
+} as const;
+
+export type PageName = keyof typeof pagePaths;
+
+/** The screen at a path, and the decoded parameters in the path; null if no screen is there. */
+export function findPage(path: string): { name: PageName; params: Record<string, string> } | null {
+  for (const [name, pattern] of Object.entries(pagePaths)) {
+    const params = matchPath(pattern, path);
+    if (params !== null) return { name: name as PageName, params }; // a key of the table
+  }
+  return null;
+}
+
+function matchPath(pattern: string, path: string): Record<string, string> | null {
+  const expected = pattern.split('/');
+  const given = path.split('/');
+  if (expected.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [at, part] of expected.entries()) {
+    const text = given[at] ?? '';
+    if (!part.startsWith(':')) {
+      if (part !== text) return null;
+      continue;
+    }
+    const value = decoded(text);
+    if (value === null || value === '') return null;
+    params[part.slice(1)] = value;
+  }
+  return params;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The path of a page with these parameters. */
+export function pagePath(name: PageName, params: Record<string, string> = {}): string {
+  return pagePaths[name].replaceAll(/:(\w+)/g, (_, key: string) =>
+    encodeURIComponent(params[key] ?? ''),
+  );
+}

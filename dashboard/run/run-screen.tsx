@@ -1,0 +1,61 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Answers } from '../../client/runs/run.ts';
+import { loadFlows } from '../runs/flow-names.ts';
+import { query } from '../shell/location.ts';
+import { projectHttp } from '../shell/service.ts';
+import { AnswerContext } from '../transcript/answer-context.ts';
+import { Conversation } from '../transcript/conversation.tsx';
+import { FailureNote } from '../ui/failure-note.tsx';
+import { openRunFeed, type RunFeed } from './run-feed.ts';
+import { RunHeader } from './run-header.tsx';
+import { RunTabs } from './run-tabs.tsx';
+
+interface RunScreenProps {
+  projectId: string;
+  runId: string;
+}
+
+/** A run while it happens, and afterwards: its conversation, its files and its facts. */
+export function RunScreen({ projectId, runId }: RunScreenProps) {
+  const feed = useSignal<RunFeed | null>(null);
+  useEffect(() => {
+    void loadFlows(projectId);
+    const opened = openRunFeed(projectHttp(projectId), runId);
+    feed.value = opened;
+    return () => opened.stop();
+  }, [projectId, runId]);
+  return feed.value === null ? null : <OpenedRun feed={feed.value} />;
+}
+
+function OpenedRun({ feed }: { feed: RunFeed }) {
+  const record = feed.record.value;
+  const failure = feed.failure.value;
+  if (record === null) {
+    return failure === null ? (
+      <div class="skeleton" aria-busy="true" aria-label="Loading the run" />
+    ) : (
+      <FailureNote failure={failure} />
+    );
+  }
+  const answer = async (interactionId: string, answers: Answers) => {
+    const path = `/runs/${feed.runId}/interactions/${interactionId}`;
+    await feed.http.data({ method: 'POST', path, json: { answers }, isRepeatable: true });
+  };
+  return (
+    <div class="run">
+      <RunHeader feed={feed} record={record} />
+      {failure !== null && <FailureNote failure={failure} />}
+      <div class="panes" data-tab={query.value.get('tab') ?? 'conversation'}>
+        <AnswerContext.Provider value={answer}>
+          <Conversation
+            transcript={feed.transcript.value}
+            hasEarlier={feed.hasEarlier.value}
+            onEarlier={feed.loadEarlier}
+          />
+        </AnswerContext.Provider>
+        <RunTabs feed={feed} record={record} />
+      </div>
+    </div>
+  );
+}
