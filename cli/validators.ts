@@ -30,7 +30,10 @@ export interface Validators {
   newProject(body: object): NewProject;
   projectPatch(body: object): ProjectPatch;
   newEndpoint(body: object, allowPrivate: readonly string[]): EndpointFields;
-  endpointPatch(body: object, allowPrivate: readonly string[]): Partial<EndpointFields>;
+  endpointPatch(
+    body: object,
+    allowPrivate: readonly string[],
+  ): ReturnType<typeof changedEndpointFields>;
 }
 
 export const validators: Validators = {

@@ -37,13 +37,16 @@ function create({ withStores, loadValidators }: CliDeps): Command {
   return new Command('create')
     .description('create a webhook endpoint')
     .requiredOption('--project <project>', 'the project of the endpoint', projectId)
-    .requiredOption('--url <url>', 'the https URL that receives the events')
+    .option(
+      '--url <url>',
+      'the https URL that receives the events; without it they are only stored',
+    )
     .requiredOption('--event <event>', eventHelp, repeated)
     .option('--json', 'print JSON')
     .action(async ({ project, url, event, json }: EndpointOptions & { project: string }) => {
       const { newEndpoint } = await loadValidators();
       await withStores(async ({ projects, change, webhookAllowPrivate }) => {
-        const fields = newEndpoint({ url, eventTypes: event }, webhookAllowPrivate);
+        const fields = newEndpoint(omitUndefined({ url, eventTypes: event }), webhookAllowPrivate);
         if ((await projects.find(project)) === null)
           throw new CliError(`No such project: ${project}.`);
         const created = await change((on) => on.createEndpoint({ ...fields, projectId: project }));
@@ -158,6 +161,8 @@ function redeliver({ withStores }: CliDeps): Command {
         const { endpointId } = event;
         if (endpointId !== null && (await endpoints.find(endpointId)) === null)
           throw new CliError(`The endpoint ${endpointId} was deleted.`);
+        if (event.state === 'held')
+          throw new CliError('The endpoint had no URL, so the event is only stored.');
         const delivery = await change((on) => on.redeliverEvent(event));
         if (delivery === null)
           throw new CliError('The event is still being delivered. Retry later.');

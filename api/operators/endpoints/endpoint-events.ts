@@ -94,6 +94,8 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
   app.post(redeliverPath, { config, schema: redeliver }, async (request, reply) => {
     const event = await loadEvent(deps, request.params);
     const { eventId, projectId } = event;
+    if (event.state === 'held')
+      throw invalid('The endpoint had no URL, so the event is only stored.');
     const delivery = await recordChange(deps, request, (on) => on.redeliverEvent(event));
     if (delivery === null) throw invalid('The event is still being delivered. Retry later.');
     const { operatorId } = operatorOf(request);

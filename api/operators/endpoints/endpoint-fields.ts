@@ -10,8 +10,8 @@ export function newEndpointFields(
   { url, eventTypes }: z.output<typeof newEndpoint>,
   isAddressAllowed: IsAddressAllowed,
 ) {
-  checkUrl('body.url', url, isAddressAllowed);
-  return { url, eventTypes: withoutDuplicates(eventTypes) };
+  if (url !== undefined) checkUrl('body.url', url, isAddressAllowed);
+  return { url: url ?? null, eventTypes: withoutDuplicates(eventTypes) };
 }
 
 /** The same for the fields of a change. */

@@ -17,7 +17,14 @@ const eventTypes = z
   .max(endpointEvents.length)
   .meta({ description: 'The events that are sent to the endpoint.' });
 
-export const newEndpoint = z.strictObject({ url, eventTypes });
+export const newEndpoint = z.strictObject({
+  url: url.optional().meta({
+    format: 'uri',
+    description:
+      'HTTPS URL that receives the signed webhooks. Without it, events are only stored, for a program that reads them.',
+  }),
+  eventTypes,
+});
 export const endpointPatch = z.strictObject({
   url: url.optional(),
   eventTypes: eventTypes.optional(),
@@ -30,7 +37,7 @@ export const endpointRecord = z
   .object({
     endpointId: z.uuid(),
     projectId: z.string(),
-    url: z.string(),
+    url: z.string().nullable(),
     eventTypes: z.array(z.string()),
     createdAt: timestamp,
   })
@@ -45,7 +52,9 @@ export const eventRecord = z
     projectId: z.string(),
     runId: z.uuid().nullable(),
     event: z.string(),
-    state: z.enum(['pending', 'delivered', 'dropped']),
+    state: z.enum(['pending', 'delivered', 'dropped', 'held']).meta({
+      description: '`held`: the endpoint had no URL, so nothing is sent.',
+    }),
     attempts: count,
     lastStatus: z.int().nullable(),
     createdAt: timestamp,

@@ -7,13 +7,14 @@ import type { Db } from '../client/pool.ts';
 export interface Endpoint {
   endpointId: string;
   projectId: string;
-  url: string;
+  /** Null: its events are only stored. */
+  url: string | null;
   eventTypes: EndpointEvent[];
   createdAt: Date;
 }
 
 type NewEndpoint = Pick<Endpoint, 'projectId' | 'url' | 'eventTypes'>;
-type EndpointPatch = Partial<Pick<Endpoint, 'url' | 'eventTypes'>>;
+type EndpointPatch = { url?: string; eventTypes?: EndpointEvent[] };
 
 export type EndpointStore = ReturnType<typeof createEndpointStore>;
 

@@ -18,7 +18,8 @@ export interface EndpointEventRecord {
   /** Null if no run has caused it. */
   runId: string | null;
   event: WebhookEvent;
-  state: 'pending' | 'delivered' | 'dropped';
+  /** `held`: its endpoint had no URL, so nothing is sent. */
+  state: 'pending' | 'delivered' | 'dropped' | 'held';
   attempts: number;
   lastStatus: number | null;
   createdAt: Date;
@@ -84,7 +85,8 @@ export function createEventRequests(db: Db) {
     /** Adds `endpoint.test`. Returns its ID. */
     addTest: (endpointId: string, body: string) => addTest(db, endpointId, body),
     /**
-     * Delivers the event again. Returns the number of the delivery; null while one is in progress.
+     * Delivers the event again. Returns the number of the delivery; null while one is in progress,
+     * and for an event that is held.
      */
     redeliver: (eventId: string) => redeliver(db, eventId),
   };
@@ -133,8 +135,9 @@ async function markDelivered(db: Db, eventId: string): Promise<void> {
 async function addTest(db: Db, endpointId: string, body: string): Promise<string> {
   const { rows } = await db.query<{ id: string }>(
     `with added as (
-       insert into webhook_events (endpoint_id, project_id, event, body)
-       select id, project_id, 'endpoint.test', $2 from webhook_endpoints where id = $1
+       insert into webhook_events (endpoint_id, project_id, event, body, state)
+       select id, project_id, 'endpoint.test', $2, case when url is null then 'held' else 'pending' end
+       from webhook_endpoints where id = $1
        returning id, project_id, octet_length(body) as bytes
      ),
      counted as (
@@ -152,7 +155,7 @@ async function redeliver(db: Db, eventId: string): Promise<number | null> {
   const { rows } = await db.query<{ delivery: number }>(
     `update webhook_events
      set state = 'pending', redeliveries = redeliveries + 1, start_at = db_clock()
-     where id = $1 and state <> 'pending'
+     where id = $1 and state not in ('pending', 'held')
      returning redeliveries as delivery`,
     [eventId],
   );

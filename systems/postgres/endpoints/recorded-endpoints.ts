@@ -28,7 +28,7 @@ export const recordedEndpointChanges = (on: On) => ({
   removeEndpoint: (endpoint: EndpointId) => removeEndpoint(on, endpoint),
   /** Returns the ID of the event. */
   sendTestEvent: (endpoint: EndpointId, at: Date) => sendTestEvent(on, endpoint, at),
-  /** Returns the number of the delivery; null while one is in progress. */
+  /** Returns the number of the delivery; null while one is in progress, or if it is held. */
   redeliverEvent: (event: { projectId: string; eventId: string }) => redeliverEvent(on, event),
 });
 

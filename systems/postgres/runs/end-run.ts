@@ -174,8 +174,9 @@ async function writeEnd(db: Db, run: Run, written: WrittenEnd): Promise<Run> {
        update open_sessions set count = greatest(count - 1, 0) where project_id = $10
      ),
      events as (
-       insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body)
-       select e.id, r.project_id, r.id, r.request_id, ${endEvent}, $6::text
+       insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body, state)
+       select e.id, r.project_id, r.id, r.request_id, ${endEvent}, $6::text,
+         case when e.url is null then 'held' else 'pending' end
        from runs r join webhook_endpoints e on e.project_id = r.project_id
        where r.id = $1 and $13 and e.removed_at is null and ${endEvent} = any(e.event_types)
        returning id

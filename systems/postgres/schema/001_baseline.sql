@@ -711,7 +711,8 @@ create index webhook_attempts_by_start on webhook_attempts (started_at);
 create table webhook_endpoints (
   id uuid primary key,
   project_id text not null references projects,
-  url text not null,
+  -- null: its events are only stored, for a program that reads them
+  url text,
   event_types text[] not null check (cardinality(event_types) > 0),
   created_at timestamptz not null default db_clock(),
   -- nothing is sent to it any more
@@ -734,7 +735,9 @@ create table webhook_events (
   event text not null,
   -- every attempt sends the same bytes
   body text not null,
-  state text not null default 'pending' check (state in ('pending', 'delivered', 'dropped')),
+  -- held: its endpoint had no URL
+  state text not null default 'pending'
+    check (state in ('pending', 'delivered', 'dropped', 'held')),
   attempts integer not null default 0,
   last_status integer,
   -- how many further deliveries operators have requested

@@ -668,7 +668,7 @@ CREATE TABLE public.webhook_attempts (
 CREATE TABLE public.webhook_endpoints (
     id uuid NOT NULL,
     project_id text NOT NULL,
-    url text NOT NULL,
+    url text,
     event_types text[] NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     removed_at timestamp with time zone,
@@ -702,7 +702,7 @@ CREATE TABLE public.webhook_events (
     redeliveries integer DEFAULT 0 NOT NULL,
     created_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
     start_at timestamp with time zone DEFAULT public.db_clock() NOT NULL,
-    CONSTRAINT webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dropped'::text])))
+    CONSTRAINT webhook_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dropped'::text, 'held'::text])))
 );
 
 ALTER TABLE ONLY public.api_keys

@@ -46,7 +46,6 @@ test('creates, lists, changes and removes an endpoint', async () => {
 });
 
 test.each([
-  [{ eventTypes: ['run.finished'] }, 'body.url'],
   [{ url: 'http://hooks.example/', eventTypes: ['run.finished'] }, 'body.url: must be an https'],
   [{ url: 'https://10.0.0.1/', eventTypes: ['run.finished'] }, 'body.url: must have a public'],
   [{ url: `https://e.com/${'x'.repeat(2_035)}`, eventTypes: ['run.finished'] }, 'body.url'],
@@ -103,6 +102,28 @@ test('delivers an event again once its delivery has ended', async () => {
   const answer = await redeliver();
   expect([answer.status, answer.json.data]).toEqual([202, { eventId, delivery: 1 }]);
   expect((await redeliver()).status).toBe(400);
+  await remove(endpointId);
+});
+
+test('an endpoint without a URL holds its events, and sends those after it gets one', async () => {
+  const made = await create({ eventTypes: ['run.started'] });
+  expect([made.status, made.json.data]).toMatchObject([201, { url: null }]);
+  const { endpointId } = made.json.data;
+  const sendTest = async () => {
+    const { json } = await operator(`${path}/${endpointId}/test`, { method: 'POST' });
+    return (await operator(`${path}/${endpointId}/events/${json.data.eventId}`)).json.data;
+  };
+  const held = await sendTest();
+  expect(held).toMatchObject({ state: 'held', attempts: 0, body: expect.any(String) });
+  const due = async () => (await fixture.stores.events.takeDue()).map(({ eventId }) => eventId);
+  expect(await due()).not.toContain(held.eventId);
+  const again = `${path}/${endpointId}/events/${held.eventId}/redeliver`;
+  const { status, json } = await operator(again, { method: 'POST' });
+  expect([status, json.error.message]).toEqual([400, expect.stringContaining('had no URL')]);
+  await operator(`${path}/${endpointId}`, { method: 'PATCH', body: { url } });
+  const sent = await sendTest();
+  expect(sent.state).toBe('pending');
+  expect(await due()).toContain(sent.eventId);
   await remove(endpointId);
 });
 

@@ -1,7 +1,8 @@
 -- Adds an event of a project, in the transaction of the change that it reports: a row for each
--- endpoint that subscribes to it. Some events of a session are also sent to its callback URL. The
--- body has the fields that all events of a run have, then those of p_fields, which is not empty.
--- p_run_id is null if no run has caused the event. Returns the number of rows.
+-- endpoint that subscribes to it. Nothing is sent to an endpoint without a URL. Some events of a
+-- session are also sent to its callback URL. The body has the fields that all events of a run have,
+-- then those of p_fields, which is not empty. p_run_id is null if no run has caused the event.
+-- Returns the number of rows.
 -- The body is joined as text, because jsonb rejects some texts that clients and agents may send.
 create or replace function add_event(
   p_project_id text, p_event text, p_fields json, p_run_id uuid default null
@@ -22,13 +23,14 @@ begin
     substr(p_fields::text, 2)
   );
 
-  insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body)
-    select target.id, p_project_id, p_run_id, run.request_id, p_event, content
+  insert into webhook_events (endpoint_id, project_id, run_id, request_id, event, body, state)
+    select target.id, p_project_id, p_run_id, run.request_id, p_event, content, target.state
     from (
-      select e.id from webhook_endpoints e
+      select e.id, case when e.url is null then 'held' else 'pending' end as state
+      from webhook_endpoints e
       where e.project_id = p_project_id and e.removed_at is null and p_event = any(e.event_types)
       union all
-      select null
+      select null, 'pending'
       where p_event in ('session.idle', 'interaction.asked')
         and run.session_id is not null and run.callback_url is not null
     ) target;
