@@ -1,18 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { failpoint } from '../core/failpoint.ts';
 import { limits } from '../core/limits.ts';
-import {
-  type AttemptSignature,
-  signatureBase,
-  standardSignatureBase,
-  type WebhookOutcome,
-  type WebhookSender,
-  webhookHeaders,
-} from '../core/webhook.ts';
+import { type WebhookOutcome, type WebhookSender, webhookHeaders } from '../core/webhook.ts';
 import { retryUntilAborted } from '../lib/async/retry.ts';
 import { untilAborted } from '../lib/async/until-aborted.ts';
+import { signWebhook } from '../lib/sign-webhook.ts';
 import type { AttemptClaim, ClaimedAttempt } from '../systems/postgres/runs/claim-attempt.ts';
 import type { AttemptResult } from '../systems/postgres/runs/record-attempt.ts';
 import type { RunActivities } from '../workflows/shared/activities.ts';
@@ -161,13 +154,7 @@ function recordInTime(
 function signed(webhook: PendingWebhook, now: Date) {
   const { event, runId, url, body, deliveryId, secret, nextSecret, attempt } = webhook;
   const unixSeconds = Math.floor(now.getTime() / 1_000);
-  const sign = (key: string): AttemptSignature => {
-    const hmacOf = (base: string) => createHmac('sha256', key).update(base);
-    return {
-      hmac: hmacOf(signatureBase(unixSeconds, body)).digest('hex'),
-      standardHmac: hmacOf(standardSignatureBase(deliveryId, unixSeconds, body)).digest('base64'),
-    };
-  };
+  const sign = (key: string) => signWebhook(key, { deliveryId, unixSeconds, body });
   const signatures = {
     signature: sign(secret),
     nextSignature: nextSecret === null ? null : sign(nextSecret),

@@ -6,6 +6,7 @@ import { completeCommand, completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
 import { exportCommand } from './commands/export.ts';
 import { filesCommand } from './commands/files.ts';
+import { listenCommand } from './commands/listen.ts';
 import { contextCommand, loginCommand } from './commands/login.ts';
 import { logsCommand } from './commands/logs.ts';
 import { retryCommand } from './commands/retry.ts';
@@ -30,6 +31,7 @@ export function addRemoteCommands(program: Command): Command {
     .addCommand(filesCommand())
     .addCommand(diffCommand())
     .addCommand(usageCommand())
+    .addCommand(listenCommand())
     .addCommand(applyCommand())
     .addCommand(exportCommand())
     .addCommand(completionCommand())

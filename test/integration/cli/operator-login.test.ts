@@ -1,29 +1,13 @@
 // What an operator does with the served command line and a token instead of a key.
 
-import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { type RemoteCli, remoteCli } from '../../support/remote-cli.ts';
+import { expect, test } from 'vitest';
+import type { RemoteCli } from '../../support/remote-cli.ts';
 import { useTenant } from '../api/use-api.ts';
+import { newToken, userWith } from './operator-user.ts';
 
 const { fixture, api, tenant } = useTenant();
-
-function userWith(env: Record<string, string> = {}): RemoteCli {
-  const flowrun = remoteCli(env);
-  onTestFinished(() => flowrun.remove());
-  return flowrun;
-}
-
-/** A new operator's token, for the given projects or for all. */
-async function newToken(projectIds?: string[]): Promise<string> {
-  const operator = `olga-${randomUUID()}`;
-  await fixture.stores.operators.invite(operator);
-  const expiresAt = new Date(Date.now() + 3_600_000);
-  const ofProjects = projectIds === undefined ? {} : { projectIds };
-  const fields = { operator, name: 'laptop', expiresAt, ...ofProjects };
-  return (await fixture.stores.operatorTokens.create(fields))?.token ?? '';
-}
 
 async function login(flowrun: RemoteCli, token: string, ...options: string[]) {
   const process = flowrun.start('login', api.url, '--token', ...options);
@@ -34,7 +18,7 @@ async function login(flowrun: RemoteCli, token: string, ...options: string[]) {
 
 test('login stores a valid token, which the commands for runs use instead of a key', async () => {
   const flowrun = userWith();
-  const token = await newToken([tenant.projectId]);
+  const token = await newToken(fixture, [tenant.projectId]);
   const refused = await login(flowrun, token.replace(/.$/, 'A').replace(/..$/, 'BA'));
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('login <url> --token') });
   expect(await login(flowrun, token)).toMatchObject({ code: 0 });
@@ -60,7 +44,7 @@ test('login stores a valid token, which the commands for runs use instead of a k
 test('a token for several projects needs one of them', async () => {
   const other = await fixture.tenant();
   const projects = [tenant.projectId, other.projectId];
-  const token = await newToken(projects);
+  const token = await newToken(fixture, projects);
   const flowrun = userWith();
   const unknown = await login(flowrun, token, '--project', 'nowhere');
   expect(unknown.err).toContain('No such project: nowhere. Projects: ');
@@ -79,7 +63,9 @@ test('a context keeps its key when a token is added, and the key has precedence'
   const other = await fixture.tenant();
   const flowrun = userWith();
   await flowrun('login', api.url, '--key', tenant.key);
-  expect(await login(flowrun, await newToken([other.projectId]))).toMatchObject({ code: 0 });
+  expect(await login(flowrun, await newToken(fixture, [other.projectId]))).toMatchObject({
+    code: 0,
+  });
   const { out } = await flowrun('run', 'A flow', 'Go', '--detach', '--json');
   expect(JSON.parse(out)).toMatchObject({ projectId: tenant.projectId, triggerType: 'api' });
   expect((await flowrun('export', 'flows', '--json')).code).toBe(0);
@@ -87,7 +73,7 @@ test('a context keeps its key when a token is added, and the key has precedence'
 
 test('a terminal asks for the token and does not show it', async () => {
   const flowrun = userWith();
-  const token = await newToken([tenant.projectId]);
+  const token = await newToken(fixture, [tenant.projectId]);
   const asked = flowrun.inTerminal('login', api.url, '--token');
   await asked.untilOut('Operator token: ');
   asked.write(`${token}\r`);
