@@ -1,11 +1,12 @@
 import type { AdmissionStore } from '../systems/postgres/admission/admission.ts';
-import type { AssignedRun } from '../systems/postgres/admission/waiting-runs.ts';
+import type { AssignedRun, UnclaimedRun } from '../systems/postgres/admission/waiting-runs.ts';
 import { createIdleEvictor, type EvictorDeps } from './evict-idle-sessions.ts';
 
 export interface AssignerDeps extends EvictorDeps {
   admission: EvictorDeps['admission'] & Pick<AdmissionStore, 'assignWaiting' | 'findUnclaimed'>;
   temporal: EvictorDeps['temporal'] & {
     signalSlotAssigned: (workflowId: string) => Promise<unknown>;
+    signalWork: (workflowId: string) => Promise<unknown>;
   };
 }
 
@@ -40,6 +41,12 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
     }
   }
 
+  /** A session that a hint has woken does not wait for a slot, and may not know of its message. */
+  async function remind({ isSession, ...run }: UnclaimedRun): Promise<void> {
+    await notify(run);
+    if (isSession) await temporal.signalWork(run.workflowId);
+  }
+
   async function assignExcept(notNotified: string | null): Promise<AssignedRun[]> {
     const assigned = await admission.assignWaiting();
     await Promise.all(assigned.filter(({ runId }) => runId !== notNotified).map(notify));
@@ -62,7 +69,7 @@ export function createSlotAssigner(deps: AssignerDeps): SlotAssigner {
     },
     async repair() {
       const unclaimed = await admission.findUnclaimed();
-      await Promise.all(unclaimed.map(notify));
+      await Promise.all(unclaimed.map(remind));
       await assignExcept(null);
     },
   };

@@ -115,6 +115,7 @@ export interface ApiDeps {
     | 'position'
     | 'listUnfinished'
     | 'withdraw'
+    | 'wakeSession'
   >;
   presence: Pick<Presence, 'touch'>;
   /** How often open streams of sessions are reported. */
@@ -150,6 +151,7 @@ export interface ApiDeps {
   startRun: RunStarter['startRun'];
   stopRun: RunStarter['stopRun'];
   signalMessage: RunStarter['signalMessage'];
+  isTemporalReachable: Temporal['isReachable'];
   signalInterrupt: (
     workflowId: string,
     turn: { messageId: string },

@@ -127,7 +127,6 @@ function open() {
   const subscriber = createSubscriber(redis, { onError });
   const frameStream = createFrameStream(redis, { instance, subscriber });
   const notifications = createNotifications(redis, { instance, subscriber });
-  const hostRpcStore = createHostRpcStore(pool);
   const temporal = openTemporal(pool);
   const nowMs = () => performance.timeOrigin + performance.now();
 
@@ -149,7 +148,7 @@ function open() {
     acceptedIds: createAcceptedIds(redis, { instance }),
     frameStream,
     notifications,
-    hostRpc: createHostRpc({ store: hostRpcStore, notifications, newId: randomUUID }),
+    hostRpc: createHostRpc({ store: createHostRpcStore(pool), notifications, newId: randomUUID }),
     rateLimiter: createRateLimiter(redis, { instance, nowMs }),
     streamSlots: createStreamSlots(redis, { instance }),
     readScheduleTimes: temporal.readScheduleTimes,
@@ -157,6 +156,7 @@ function open() {
     startWebhook: temporal.startWebhook,
     stopRun: temporal.stopRun,
     signalMessage: temporal.signalMessage,
+    isTemporalReachable: temporal.isReachable,
     signalInterrupt: temporal.signalInterrupt,
     signalSleep: temporal.signalSleep,
     isCallbackAddressAllowed: createAddressFilter(config.webhook.allowPrivate),

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { failpoint } from '../../core/failpoint.ts';
-import { startChannel } from '../../core/hosts/host-rpc.ts';
+import { startChannel, startSubject } from '../../core/hosts/host-rpc.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { Admission } from '../../systems/postgres/admission/admission.ts';
 import type { AdmitRun } from '../../systems/postgres/admission/admit-run.ts';
@@ -72,9 +72,10 @@ export function createStartRun(deps: ApiDeps, helpers: Helpers): StartRun {
 /** The host of the run may start its sandbox while the workflow is being started. */
 function hintStart(
   { notifications }: Pick<ApiDeps, 'notifications'>,
-  { runId, hostId }: Run,
+  { runId, generation, hostId }: Run,
 ): void {
-  if (hostId !== null) notifications.notify(startChannel(hostId), runId);
+  if (hostId === null) return;
+  notifications.notify(startChannel(hostId), startSubject({ runId, generation }));
 }
 
 /** Admits a run with its input files, or stores nothing if it is rejected. */

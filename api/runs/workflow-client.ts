@@ -8,12 +8,15 @@ import { limits } from '../../core/limits.ts';
 import { outlineOf, type Run, type RunOutline } from '../../core/runs/run.ts';
 import { settlesWithin } from '../../lib/async/timeout.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createWakeByHint } from '../sessions/wake-by-hint.ts';
 import { createWorkflowMarks } from '../workflow-marks.ts';
 
 export interface WorkflowClient {
   start: (run: Run) => void;
   /** Notifies the session's workflow of a stored message. */
   message: (run: Run, messageId: string) => void;
+  /** Has the sandbox of a sleeping session started before its workflow requests it. */
+  wake: (run: Run) => void;
   stop: (run: Run, graceMs: number) => Promise<void>;
   /** Interrupts the turn of this message, and no later one. */
   interrupt: (run: Run, messageId: string) => Promise<void>;
@@ -27,6 +30,8 @@ type ClientDeps = Pick<
   ApiDeps,
   | 'runs'
   | 'messages'
+  | 'notifications'
+  | 'isTemporalReachable'
   | 'startRun'
   | 'stopRun'
   | 'signalMessage'
@@ -39,6 +44,7 @@ type ClientDeps = Pick<
 export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
   const marks = createWorkflowMarks(deps);
   const calls = createCalls(deps);
+  const wakeByHint = createWakeByHint(deps);
 
   async function start(run: RunOutline): Promise<void> {
     await deps.startRun(run);
@@ -65,6 +71,10 @@ export function createWorkflowClient(deps: ClientDeps): WorkflowClient {
       const context = { ...logContext(outline), messageId };
       const onFailure = { event: 'message_signal_deferred', context };
       calls.background(() => message(outline, messageId), onFailure);
+    },
+    wake(run) {
+      const context = logContext(run);
+      calls.background(() => wakeByHint(run.runId), { event: 'wake_hint_failed', context });
     },
     stop: (run, graceMs) =>
       calls.awaited(() => deps.stopRun(run, { graceMs }), {

@@ -53,7 +53,7 @@ type SendDeps = Pick<
  */
 export async function sendMessage(
   deps: SendDeps,
-  workflows: Pick<WorkflowClient, 'message' | 'sleep'>,
+  workflows: Pick<WorkflowClient, 'message' | 'sleep' | 'wake'>,
   { run, message, request, reply, closing }: SendRequest,
 ): Promise<{ messageId: string; position: number }> {
   const { runId, flowId, projectId } = run;
@@ -69,11 +69,13 @@ export async function sendMessage(
   let stored = await store();
   while (await evictAtLimit(stored)) stored = await store();
   logDecision(deps.metrics, request.log, { run, stored });
-  const { outcome, messageId, position } = acceptedOrThrow(stored);
-  if (outcome === 'stored') {
+  const accepted = acceptedOrThrow(stored);
+  const { messageId, position } = accepted;
+  if (accepted.outcome === 'stored') {
     failpoint('chat.stored');
     deps.acceptedIds.add(messageId);
     deps.notifications.notify(sessionChannel(runId));
+    if (accepted.isAsleep) workflows.wake(run);
     workflows.message(run, messageId);
   }
   return { messageId, position };

@@ -43,6 +43,11 @@ export interface HostCalls {
   };
 }
 
+interface PlacedSandbox {
+  runId: string;
+  generation: number;
+}
+
 export type HostCallKind = keyof HostCalls;
 export type HostCallPayload<K extends HostCallKind> = HostCalls[K]['payload'];
 export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
@@ -51,7 +56,16 @@ export type HostCallResult<K extends HostCallKind> = HostCalls[K]['result'];
 export const hostChannel = (hostId: string): string => `host:${hostId}`;
 /** Notified of a message to the session, before its workflow notifies the host. */
 export const sessionChannel = (runId: string): string => `session:${runId}`;
-/** Notified of a run that was placed on the host, before its workflow starts; names the run. */
+/** Notified of a sandbox that was placed on the host, before its workflow starts it. */
 export const startChannel = (hostId: string): string => `start:${hostId}`;
+/** The subject of such a notification. */
+export const startSubject = ({ runId, generation }: PlacedSandbox): string =>
+  `${runId}/${generation}`;
+/** Null if it is not such a subject. */
+export function parseStartSubject(subject: string): PlacedSandbox | null {
+  const [, runId, generation] = /^([0-9a-f-]{36})\/([1-9]\d{0,8})$/.exec(subject) ?? [];
+  if (runId === undefined || generation === undefined) return null;
+  return { runId, generation: Number(generation) };
+}
 /** Notified of the response to a request. */
 export const responseChannel = (requestId: string): string => `response:${requestId}`;

@@ -14,6 +14,8 @@ export interface SessionPlan {
   sessionId: string;
   /** The last sandbox that was started. */
   startedGeneration: number;
+  /** False for a sandbox that a hint has requested, until the workflow has claimed its slot. */
+  isClaimed: boolean;
   /** The agent has finished a turn whose state was not saved. */
   hasUnsavedTurn: boolean;
 }

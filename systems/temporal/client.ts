@@ -41,6 +41,8 @@ export interface Temporal extends RunStarter {
   signalSleep(workflowId: string): Promise<'signalled' | 'gone'>;
   /** The run has got the slot that it waited for. */
   signalSlotAssigned(workflowId: string): Promise<'signalled' | 'gone'>;
+  /** The session may have messages that its workflow was not notified of. */
+  signalWork(workflowId: string): Promise<'signalled' | 'gone'>;
   signalHostLost(workflowId: string, lost: HostLostPayload): Promise<'signalled' | 'gone'>;
   describe(workflowId: string): Promise<WorkflowState>;
   /** Whether the workflow closed at the end of its run, and not by an error or an operator. */
@@ -116,6 +118,7 @@ export function createTemporal(options: TemporalOptions): Temporal {
     signalSleep: (workflowId) => signal((workflow) => workflow.signal('sleep'), workflowId),
     signalSlotAssigned: (workflowId) =>
       signal((workflow) => workflow.signal('slotAssigned'), workflowId),
+    signalWork: (workflowId) => signal((workflow) => workflow.signal('message'), workflowId),
     signalHostLost: (workflowId, lost) =>
       signal((workflow) => workflow.signal<[HostLostPayload]>('hostLost', lost), workflowId),
     openWorkflows: () => openWorkflows({ client, instance }),

@@ -137,6 +137,7 @@ export async function openApiFixture(): Promise<ApiFixture> {
       streamSlots: createStreamSlots(connection, redis),
       presence: createPresence(connection, redis),
       signalMessage: async () => 'signalled',
+      isTemporalReachable: () => false, // so no hint assigns slots; tests claim them
       signalInterrupt: async (workflowId, { messageId }) => {
         asked.interrupted.push({ workflowId, messageId });
         return 'signalled';

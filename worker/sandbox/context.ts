@@ -42,6 +42,8 @@ export interface SandboxContext extends PreparedSandbox {
 /** The parts that only the sandbox of a session has. */
 export interface SessionContext {
   sessionId: string;
+  /** False if the workflow did not know of the sandbox when this process attached. */
+  isClaimed: boolean;
   /** A previous process died between a turn's end and its save. Read when this process attached. */
   hasUnsavedTurn: boolean;
   turns: SessionTurnTracker;

@@ -113,7 +113,9 @@ function findOrAdopt(state: SupervisorState, ref: SandboxRef) {
     const known = sandboxes.find(ref);
     if (known !== null) return known;
     closing.throwIfAborted();
-    await sandboxes.detach(ref.runId);
+    // A hint may have started a later one before the workflow has seen the end of this one.
+    const later = sandboxes.findByRun(ref.runId);
+    if (later === null || later.ref.generation <= ref.generation) await sandboxes.detach(ref.runId);
     const adoption = await adoptSandbox(deps, ref);
     if (adoption.outcome === 'ended') return adoption.end;
     return supervise(state, adoption.sandbox);

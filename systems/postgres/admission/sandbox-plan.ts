@@ -36,6 +36,7 @@ interface PlanRow extends RunRow {
   reached_budget: ReachedBudget;
   has_tree_budget: boolean;
   started_generation: number | null;
+  is_claimed: boolean;
   has_unsaved_turn: boolean;
   [flowColumn: `flow.${string}`]: unknown;
 }
@@ -45,6 +46,7 @@ const flowPrefix = 'flow.';
 const planStatement = `
   select ${runColumns}, l.last_seq, r.output_schema, ${joinedFlowColumns(flowPrefix)}, f.secrets_sealed,
     c.sealed as config_sealed, s.config_sealed as session_config_sealed, s.started_generation,
+    r.waiting_since is null as is_claimed,
     s.run_id is not null and has_unsaved_turn(s) as has_unsaved_turn,
     budget_of_run(reached_budget(r.project_id, r.flow_id, r.key_id), t.reached) as reached_budget,
     t.reached is not null as has_tree_budget
@@ -94,5 +96,5 @@ function configOf(sealer: Sealer, { runId, sessionId }: Run, row: PlanRow): RunC
 function sessionOf({ sessionId }: Run, row: PlanRow): SessionPlan | null {
   if (sessionId === null || row.started_generation === null) return null;
   const { started_generation: startedGeneration, has_unsaved_turn: hasUnsavedTurn } = row;
-  return { sessionId, startedGeneration, hasUnsavedTurn };
+  return { sessionId, startedGeneration, isClaimed: row.is_claimed, hasUnsavedTurn };
 }

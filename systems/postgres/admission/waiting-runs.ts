@@ -1,5 +1,6 @@
 // Runs and sessions that wait for a slot of a host. They are rows of `runs`: `waiting_since` is set
-// from the first claim that finds no slot until the workflow has learnt its host.
+// from the first claim that finds no slot, or from the hint that wakes a session, until the
+// workflow has learnt its host.
 
 import type { Pool } from '../client/pool.ts';
 
@@ -25,10 +26,14 @@ export async function assignWaiting(pool: Pool, hostStaleMs: number): Promise<As
 
 const pageSize = 200;
 
-export async function findUnclaimed(pool: Pool): Promise<AssignedRun[]> {
-  const { rows } = await pool.query<AssignedRun>(
+export interface UnclaimedRun extends AssignedRun {
+  isSession: boolean;
+}
+
+export async function findUnclaimed(pool: Pool): Promise<UnclaimedRun[]> {
+  const { rows } = await pool.query<UnclaimedRun>(
     `select r.id as "runId", r.workflow_id as "workflowId", r.host_id as "hostId",
-       r.request_id as "requestId"
+       r.request_id as "requestId", r.session_id is not null as "isSession"
      from runs r
      where r.ended_at is null and r.waiting_since is not null
        and r.end_cause is null

@@ -11,6 +11,7 @@ import {
   storeWithFiles,
 } from './store-message.ts';
 import { listUnfinished, type UnfinishedQuery, withdrawMessage } from './unfinished-messages.ts';
+import { type AssignedSandbox, wakeSession } from './wake-session.ts';
 
 /** The end of a message's turn. */
 export interface MessageEnd {
@@ -37,6 +38,12 @@ export function createMessageStore(pool: Pool, hostStaleMs: number = limits.host
       dryRunWithFiles(pool, message, { ...files, hostStaleMs }),
     storeWithFiles: (message: NewMessage, files: MessageFiles) =>
       storeWithFiles(pool, message, { ...files, hostStaleMs }),
+    /**
+     * Assigns a host to a sleeping session that has a message. Null if it needs none, or if every
+     * host is full. A second call changes nothing.
+     */
+    wakeSession: (runId: string): Promise<AssignedSandbox | null> =>
+      wakeSession(pool, runId, hostStaleMs),
     /** The message whose turn was announced and has not ended, in any sandbox. */
     currentMessage: (runId: string) => findCurrentMessage(pool, runId),
     markSignalled: (messageId: string) => markSignalled(pool, messageId),

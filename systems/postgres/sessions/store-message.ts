@@ -37,7 +37,9 @@ export type MessageRejection =
 
 export type StoredMessage =
   /** `position`: how many messages come before it, including the one in progress. */
-  | { outcome: 'stored' | 'known'; messageId: string; position: number }
+  | { outcome: 'known'; messageId: string; position: number }
+  /** `isAsleep`: the session has no sandbox and does not wait for one yet. */
+  | { outcome: 'stored'; messageId: string; position: number; isAsleep: boolean }
   | { outcome: 'gone' }
   | ({ outcome: 'rejected'; reason: MessageRejection } & ReachedLimit);
 
@@ -54,7 +56,8 @@ export interface MessageFiles {
 }
 
 type StoreRow =
-  | { outcome: 'stored' | 'known'; message_id: string; position: number }
+  | { outcome: 'stored'; message_id: string; position: number; is_asleep: boolean }
+  | { outcome: 'known'; message_id: string; position: number }
   | { outcome: 'gone' }
   /** The session has released its slot meanwhile. */
   | { outcome: 'released' }
@@ -74,7 +77,7 @@ async function storeMessage(
 ): Promise<StoredMessage> {
   const { hostStaleMs, locksProject, isFinal } = options;
   const text = `
-    select outcome, message_id, position, "limit", current, budget
+    select outcome, message_id, position, "limit", current, budget, is_asleep
     from store_message($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
   const values = [
     message.runId,
@@ -91,9 +94,12 @@ async function storeMessage(
   const row = rows[0];
   if (!row) throw new Error('store_message returned no row');
   switch (row.outcome) {
-    case 'stored':
+    case 'stored': {
+      const { message_id: messageId, position, is_asleep: isAsleep } = row;
+      return { outcome: 'stored', messageId, position, isAsleep };
+    }
     case 'known':
-      return { outcome: row.outcome, messageId: row.message_id, position: row.position };
+      return { outcome: 'known', messageId: row.message_id, position: row.position };
     case 'gone':
       return { outcome: 'gone' };
     case 'released':

@@ -3,7 +3,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createSlotAssigner } from '../../../activities/assign-slots.ts';
 import { createAdmission } from '../../../systems/postgres/admission/admission.ts';
 import { createHostStore } from '../../../systems/postgres/hosts/host-store.ts';
+import { createMessageStore } from '../../../systems/postgres/sessions/message-store.ts';
+import { createTurnStore } from '../../../systems/postgres/sessions/turn-store.ts';
 import { testSealer } from '../../support/database.ts';
+import { storeMessage } from '../systems/postgres/session-turns.ts';
 import { setupFreshScenario } from '../systems/postgres/setup-scenario.ts';
 
 const { database, scenario } = setupFreshScenario();
@@ -23,6 +26,7 @@ async function send(signal: string): Promise<void> {
 const temporal = {
   signalSleep: (workflowId: string) => send(`sleep ${workflowId}`),
   signalSlotAssigned: (workflowId: string) => send(`slot ${workflowId}`),
+  signalWork: (workflowId: string) => send(`work ${workflowId}`),
 };
 const logger = pino({ enabled: false });
 const admission = () => createAdmission(database.pool, testSealer);
@@ -60,5 +64,18 @@ describe('waiting runs', () => {
     await assigner().repair();
     expect(signalled).toHaveLength(2);
     expect((await renew(1))?.hasWaiting).toBe(false);
+  });
+
+  test('are signalled of their work too if a hint has woken them', async () => {
+    const { runId, workflowId } = await scenario.session();
+    await renew(1);
+    await storeMessage(database.pool, runId);
+    await createMessageStore(database.pool).wakeSession(runId);
+    expect((await renew(1))?.hasWaiting).toBe(true);
+    await assigner().repair();
+    expect(signalled).toEqual([`slot ${workflowId}`, `work ${workflowId}`]);
+    await createTurnStore(database.pool).claimSlot(runId, 0);
+    await assigner().repair();
+    expect(signalled).toHaveLength(2);
   });
 });

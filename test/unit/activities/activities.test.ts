@@ -58,6 +58,7 @@ function activitiesWith(overrides: {
       cancel: unexpected,
       signalSleep: unexpected,
       signalSlotAssigned: unexpected,
+      signalWork: unexpected,
     },
     runTimeoutMs: 1,
     webhooks: { claimAttempt: unexpected, recordAttempt: unexpected, drop: unexpected },

@@ -38,6 +38,7 @@ describe('an idle session of a full host', () => {
       signalled.push(workflowId);
     },
     signalSlotAssigned: async () => {},
+    signalWork: async () => {},
   };
   const deps = { admission, temporal, now: () => new Date(at), logger: pino({ enabled: false }) };
   const evictor = () => createIdleEvictor(deps);

@@ -16,12 +16,13 @@ export async function createSessionContext(
   plan: SessionPlan | null,
 ): Promise<SessionContext | null> {
   if (plan === null) return null;
-  const { sessionId, hasUnsavedTurn } = plan;
+  const { sessionId, isClaimed, hasUnsavedTurn } = plan;
   const found = await turns.currentTurn(runId, generation);
   const current =
     found === null ? null : { ...found, uuid: messageUuid(found.messageId, generation) };
   return {
     sessionId,
+    isClaimed,
     hasUnsavedTurn,
     turns: createSessionTurnTracker(current),
     reader: createChatReader(sessionId, current),

@@ -101,6 +101,7 @@ function createTurns(deps: SandboxDeps, parts: Parameters<typeof createRunTurn>[
   const { context, session } = parts;
   return createTurnRunner({
     runTurn: createRunTurn(deps, parts),
+    isClaimed: session.isClaimed,
     hasEnded: session.turns.hasEnded,
     hasWork: () => deps.turns.hasWork(context.ref.runId),
     mayActOnHints: deps.mayActOnHints,

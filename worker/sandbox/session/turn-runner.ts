@@ -10,7 +10,7 @@
 
 import type { SandboxTurn } from '../../../activities/sandbox.ts';
 
-export interface TurnRunner extends Omit<HintRefusal, 'isRefused'> {
+export interface TurnRunner extends Omit<HintRefusal, 'isRefused' | 'accept'> {
   /**
    * Runs the next turn, or waits for the end of the current one. `messageIds`: the messages that
    * the workflow was signalled since its last call.
@@ -22,6 +22,8 @@ export interface TurnRunner extends Omit<HintRefusal, 'isRefused'> {
 
 interface HintRefusal {
   isRefused(): boolean;
+  /** The workflow knows of the sandbox. No effect after all further hints were refused. */
+  accept(): void;
   /** Refuses all further hints. */
   refuseHints(): void;
   /** Refuses all further hints, unless the session may have work. Then it returns false. */
@@ -33,6 +35,11 @@ export type TurnStarter = 'activity' | 'hint';
 interface TurnRunnerDeps {
   /** Calls `onLook` before each look for messages, first when it is called. */
   runTurn(startedBy: TurnStarter, onLook: () => void): Promise<SandboxTurn>;
+  /**
+   * Whether the workflow knows of the sandbox. If not, hints begin no turn before the first call of
+   * an activity, because the workflow could neither stop the turn nor put the sandbox to sleep.
+   */
+  isClaimed: boolean;
   /** Whether the turn of the message is known to have ended in this sandbox. */
   hasEnded(messageId: string): boolean;
   hasWork(): Promise<boolean>;
@@ -52,9 +59,8 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
   let current: CurrentTurn | null = null;
   /** The last look may have missed a message, or has found one. */
   let mayHaveMore = true;
-  /** A run may wait for the slot since a turn whose result no activity has returned. */
-  let hasWaiting = false;
-  const { isRefused, ...refusal } = createRefusal(deps, () => current !== null);
+  const { note, report } = createWaitingReport();
+  const { isRefused, accept, ...refusal } = createRefusal(deps, () => current !== null);
 
   function begin(startedBy: TurnStarter): CurrentTurn {
     mayHaveMore = true;
@@ -72,7 +78,7 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
 
   function continueAfter({ looks, hintedAfterLooks }: CurrentTurn, ended: SandboxTurn): void {
     if (ended.outcome !== 'done') return;
-    hasWaiting ||= ended.hasWaiting;
+    note(ended);
     mayHaveMore = ended.more || hintedAfterLooks === looks;
     if (mayHaveMore) hint();
   }
@@ -83,18 +89,11 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
     else current.hintedAfterLooks = current.looks;
   }
 
-  /** Reports a waiting run that a turn without an activity has found, so the session is evicted. */
-  function report(ended: SandboxTurn): SandboxTurn {
-    if (ended.outcome !== 'done') return ended;
-    const reported = { ...ended, hasWaiting };
-    hasWaiting = false;
-    return reported;
-  }
-
   return {
     ...refusal,
     hint,
     async run(messageIds) {
+      accept();
       let joined = current;
       while (joined !== null) {
         const { looks } = joined;
@@ -109,18 +108,39 @@ export function createTurnRunner(deps: TurnRunnerDeps): TurnRunner {
   };
 }
 
+/** Reports a waiting run that a turn without an activity has found, so the session is evicted. */
+function createWaitingReport() {
+  /** A run may wait for the slot since a turn whose result no activity has returned. */
+  let hasWaiting = false;
+  return {
+    note(ended: { hasWaiting: boolean }): void {
+      hasWaiting ||= ended.hasWaiting;
+    },
+    report(ended: SandboxTurn): SandboxTurn {
+      if (ended.outcome !== 'done') return ended;
+      const reported = { ...ended, hasWaiting };
+      hasWaiting = false;
+      return reported;
+    },
+  };
+}
+
 /** The session has no message that waits. */
 export const noTurn = { outcome: 'done', more: false, hasWaiting: false } as const;
 
 function createRefusal(
-  { hasWork, onFailure }: Pick<TurnRunnerDeps, 'hasWork' | 'onFailure'>,
+  { hasWork, onFailure, ...deps }: Pick<TurnRunnerDeps, 'hasWork' | 'onFailure' | 'isClaimed'>,
   isRunning: () => boolean,
 ): HintRefusal {
+  let { isClaimed } = deps;
   let isClosed = false;
   /** Checks in progress whether the session is idle. */
   let pendingAsks = 0;
   return {
-    isRefused: () => isClosed || pendingAsks > 0,
+    isRefused: () => !isClaimed || isClosed || pendingAsks > 0,
+    accept() {
+      isClaimed = true;
+    },
     refuseHints() {
       isClosed = true;
     },

@@ -63,6 +63,8 @@ async function readPlan(
   const plan = await runs.sandboxPlan(ref.runId);
   if (plan === null || plan.run.endedAt !== null) return { outcome: 'already_ended' };
   if (plan.run.generation > ref.generation) return { outcome: 'superseded' };
+  if (startedBy === 'hint' && plan.run.generation < ref.generation)
+    return { outcome: 'superseded' };
   if (wasStarted(plan, ref)) return { outcome: 'already_started' };
   if (plan.run.endCause !== null) return { outcome: 'already_ended' };
   const mayHaveMoved = plan.session !== null || startedBy === 'hint';

@@ -1,15 +1,17 @@
 // Starts the sandboxes of a host. The activity of a run's workflow starts each of them. A hint, the
-// notification of a run that was placed on this host, may have started it before. Both use the same
+// notification of a sandbox that was placed on this host, may have started it before: the first one
+// of a run, or the next one of a sleeping session. Both use the same
 // claim: Postgres checks the lease, the generation and the run's end cause. So a hint that is lost,
 // late or duplicated changes nothing, and the activity finds the sandbox.
 
-import { startChannel } from '../../../core/hosts/host-rpc.ts';
+import { parseStartSubject, startChannel } from '../../../core/hosts/host-rpc.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';
 import type { SandboxRef, StartOutcome } from '../../../workflows/shared/activities.ts';
 import type { PreparedSandbox } from '../context.ts';
 import type { SandboxDeps } from '../deps.ts';
 import type { SandboxRegistry } from '../registry.ts';
 import { removeEarlierSandboxes } from '../stop/remove-sandbox.ts';
+import type { SupervisedSandbox } from '../supervised-sandbox.ts';
 import { adoptSandbox } from './adopt-sandbox.ts';
 import { startErrorOf } from './start-error.ts';
 import { startSandbox } from './start-sandbox.ts';
@@ -34,12 +36,14 @@ export function createStarter(state: StarterState): Starter {
   const { deps, mutex, sandboxes } = state;
   const { notifications, hostId, logger, runLogContext } = deps;
 
-  async function onHint(runId: string): Promise<void> {
+  async function onHint(subject: string): Promise<void> {
+    const ref = parseStartSubject(subject);
+    if (ref === null) return;
     try {
-      await startByHint(state, runId);
+      await startByHint(state, ref);
     } catch (err) {
       if (state.closing.aborted) return;
-      logger.warn({ err, ...(await runLogContext(runId)) }, 'start_hint_failed');
+      logger.warn({ err, ...(await runLogContext(ref.runId)) }, 'start_hint_failed');
     }
   }
 
@@ -48,7 +52,10 @@ export function createStarter(state: StarterState): Starter {
       mutex.runExclusive(ref.runId, async () =>
         sandboxes.find(ref) === null ? start(state, ref) : 'started',
       ),
-    close: notifications.subscribeBestEffort(startChannel(hostId), (runId) => void onHint(runId)),
+    close: notifications.subscribeBestEffort(
+      startChannel(hostId),
+      (subject) => void onHint(subject),
+    ),
   };
 }
 
@@ -83,19 +90,39 @@ async function startOrAdopt(
 }
 
 /**
- * Starts the first sandbox of a run unless this process works on the run or supervises it. All
- * other cases, failures included, are left to the activity.
+ * Starts the sandbox unless this process works on the run or supervises a sandbox of it. All other
+ * cases, failures included, are left to the activity.
  */
 async function startByHint(
   { deps, sandboxes, mutex, supervise }: StarterState,
-  runId: string,
+  ref: SandboxRef,
 ): Promise<void> {
-  if (!deps.mayActOnHints() || mutex.isBusy(runId) || sandboxes.findByRun(runId) !== null) return;
+  const { runId } = ref;
+  const mayStart = (): boolean =>
+    deps.mayActOnHints() && mayFollow(sandboxes.findByRun(runId), ref);
+  if (!mayStart() || mutex.isBusy(runId)) return;
   await mutex.runExclusive(runId, async () => {
     const from = performance.now();
-    const started = await startSandbox(deps, { runId, generation: 1 }, 'hint');
+    if (!(await isPlaced(deps, ref)) || !mayStart()) return;
+    await sandboxes.detach(runId);
+    await removeEarlierSandboxes(deps, ref);
+    const started = await startSandbox(deps, ref, 'hint');
     if (started.outcome !== 'started') return;
     supervise(started.sandbox);
     deps.onSandboxStart('started', performance.now() - from);
   });
+}
+
+/** A session's sandbox may follow one that has ended and is not removed yet. */
+const mayFollow = (last: SupervisedSandbox | null, { generation }: SandboxRef): boolean =>
+  last === null || (!last.isLive() && last.ref.generation < generation);
+
+/** Before anything of an earlier sandbox is removed, because a hint may be wrong. */
+async function isPlaced(
+  { runs, hostId }: Pick<SandboxDeps, 'runs' | 'hostId'>,
+  { runId, generation }: SandboxRef,
+): Promise<boolean> {
+  if (generation === 1) return true;
+  const run = await runs.find(runId);
+  return run !== null && run.generation === generation && run.hostId === hostId;
 }

@@ -25,8 +25,17 @@ begin
     return;
   end if;
   if not session_has_work(p_run_id) then
+    -- A hint may have started a sandbox that the workflow does not know. The next generation
+    -- supersedes it, and its host no longer holds the lease of the log.
+    if run.waiting_since is not null and run.host_id is not null then
+      run.generation := run.generation + 1;
+      update run_logs l
+        set lease_token = l.lease_token + 1, lease_owner = null, lease_expires_at = null
+        where l.run_id = p_run_id and l.lease_owner is not null;
+    end if;
     update runs r
-      set holds_slot = false, status = 'sleep', host_id = null, waiting_since = null
+      set holds_slot = false, status = 'sleep', host_id = null, waiting_since = null,
+          generation = run.generation
       where r.id = p_run_id;
     outcome := 'no_work';
     return next;

@@ -3,6 +3,7 @@
 -- Only the claim of a slot needs the project, so that messages to sessions with a slot do not wait
 -- for each other. If such a session releases its slot before its run is locked, the outcome is
 -- `released`, nothing is stored, and the caller repeats the call with `p_locks_project`.
+-- `is_asleep`: the session has no sandbox and does not wait for one yet.
 create or replace function store_message(
   p_run_id uuid,
   p_message_id uuid,
@@ -16,7 +17,7 @@ create or replace function store_message(
 )
 returns table (
   outcome text, message_id uuid, "position" integer, "limit" double precision,
-  current double precision, budget text
+  current double precision, budget text, is_asleep boolean
 )
 language plpgsql volatile as $$
 declare
@@ -120,6 +121,7 @@ begin
     return;
   end if;
 
+  is_asleep := not run.holds_slot or run.host_id is null and run.waiting_since is null;
   if not run.holds_slot then
     update runs r set holds_slot = true, host_id = null, waiting_since = null
       where r.id = p_run_id;

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { SandboxTurn } from '../../../../../activities/sandbox.ts';
-import { sessionChannel } from '../../../../../core/hosts/host-rpc.ts';
+import { sessionChannel, startChannel } from '../../../../../core/hosts/host-rpc.ts';
 import type { Pool } from '../../../../../systems/postgres/client/pool.ts';
 import { createHostStore } from '../../../../../systems/postgres/hosts/host-store.ts';
 import { createMessageStore } from '../../../../../systems/postgres/sessions/message-store.ts';
@@ -27,6 +27,8 @@ interface HintedSession {
   store(steps: object[]): Promise<string>;
   /** Notifies the process. */
   notify(): void;
+  /** Notifies the process of a placed sandbox. */
+  notifyStart(subject: string): void;
   /** Notifies the process, and waits for the resulting claims. Returns their number. */
   hint(): Promise<number>;
   runTurn(by?: Supervisor): Promise<SandboxTurn>;
@@ -48,10 +50,12 @@ export async function startSession(
   const ref = { runId, generation: 1 };
   const turns = { ...createTurnStore(pool), ...changedTurns };
   const listeners = new Set<() => void>();
+  let onStart: (subject: string) => void = () => undefined;
   const claims: Promise<unknown>[] = [];
   const process = fixture.process({
     notifications: {
       subscribeBestEffort(name, onNotified) {
+        if (name === startChannel(hostId)) onStart = onNotified;
         const listener = () => onNotified('');
         if (name === sessionChannel(runId)) listeners.add(listener);
         return () => void listeners.delete(listener);
@@ -77,6 +81,7 @@ export async function startSession(
     notify() {
       for (const listener of listeners) listener();
     },
+    notifyStart: (subject) => onStart(subject),
     async hint() {
       const before = claims.length;
       session.notify();

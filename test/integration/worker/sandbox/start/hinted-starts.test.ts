@@ -2,7 +2,7 @@
 // does. Every order of the hint, the activity, a stop and a restart starts at most one sandbox.
 
 import { beforeEach, expect, test } from 'vitest';
-import { startChannel } from '../../../../../core/hosts/host-rpc.ts';
+import { startChannel, startSubject } from '../../../../../core/hosts/host-rpc.ts';
 import { createDeferred } from '../../../../../lib/async/deferred.ts';
 import { createAdmission } from '../../../../../systems/postgres/admission/admission.ts';
 import { createHostStore } from '../../../../../systems/postgres/hosts/host-store.ts';
@@ -45,7 +45,7 @@ function hintedProcess(
     ...given,
   });
   const hint = async (ref: SandboxRef): Promise<void> => {
-    onHint(ref.runId);
+    onHint(startSubject(ref));
     // Waits for the work on the run, and finds nothing to stop.
     await supervisor.interrupt({ ...ref, generation: 99 }, null);
   };

@@ -7,7 +7,7 @@ import {
  * A session whose queries and turns proceed when a test says so. A query returns what was stored at
  * one moment between its start and its answer.
  */
-export function createSession({ mayActOnHints = (): boolean => true } = {}) {
+export function createSession({ mayActOnHints = (): boolean => true, isClaimed = true } = {}) {
   const stored: string[] = [];
   const ended: string[] = [];
   const lookedBy: TurnStarter[] = [];
@@ -48,6 +48,7 @@ export function createSession({ mayActOnHints = (): boolean => true } = {}) {
   const failures: unknown[] = [];
   const runner = createTurnRunner({
     runTurn,
+    isClaimed,
     hasEnded: (message) => ended.includes(message),
     hasWork: () => query(() => left() !== undefined),
     mayActOnHints,

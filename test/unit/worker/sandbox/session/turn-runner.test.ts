@@ -71,6 +71,7 @@ describe('a turn that a hint has begun', () => {
         return outcomes.shift() ?? { outcome: 'sandbox_ended' };
       },
       hasEnded: () => false,
+      isClaimed: true,
       hasWork: async () => false,
       mayActOnHints: () => true,
       onFailure: () => undefined,
@@ -86,6 +87,7 @@ describe('a turn that a hint has begun', () => {
     const { hint, run } = createTurnRunner({
       runTurn: () => Promise.reject(new Error('no answer')),
       hasEnded: () => false,
+      isClaimed: true,
       hasWork: async () => false,
       mayActOnHints: () => true,
       onFailure: (error) => failures.push(error),
@@ -113,6 +115,19 @@ describe('a hint has no effect', () => {
     await turn;
     expect([session.startedBy, session.ended]).toEqual([['activity'], ['a']]);
   });
+});
+
+test('a hint begins no turn before the first activity, which shows that the workflow knows', async () => {
+  const session = createSession({ isClaimed: false });
+  session.stored.push('a', 'b');
+  session.runner.hint();
+  await session.finish();
+  expect(session.startedBy).toEqual([]);
+  const turn = session.runner.run(['a']);
+  await session.finish();
+  await turn;
+  await session.finish();
+  expect(session.startedBy).toEqual(['activity', 'hint']);
 });
 
 describe('a session that is asked whether it may sleep', () => {
@@ -147,6 +162,7 @@ describe('a session that is asked whether it may sleep', () => {
     const unanswered = createTurnRunner({
       runTurn: async () => ({ outcome: 'sandbox_ended' }),
       hasEnded: () => false,
+      isClaimed: true,
       hasWork: () => Promise.reject(new Error('no answer')),
       mayActOnHints: () => true,
       onFailure: (error) => failures.push(error),
