@@ -129,13 +129,12 @@ function open() {
   const notifications = createNotifications(redis, { instance, subscriber });
   const temporal = openTemporal(pool);
   const nowMs = () => performance.timeOrigin + performance.now();
-
   const { publicUrl, corsOrigins, temporalUiUrl, offlineModel, runDepthMax, modelPrices } = config;
 
   const deps = {
     ...{ publicUrl, corsOrigins, temporalUiUrl, offlineModel, runDepthMax, modelPrices },
     isTrustedProxy: createTrustedProxies({ proxies: config.trustedProxies, nowMs }),
-      temporalNamespace: config.temporal.namespace,
+    temporalNamespace: config.temporal.namespace,
     runTimeoutMs: config.times.runTimeoutMs,
     hostLostMs: config.times.hostLostMs,
     logger,
