@@ -1,4 +1,5 @@
 import type { AuditActor } from '../core/audit/audit-entry.ts';
+import type { ScheduledFlow, scheduleState } from '../core/flows/schedule-state.ts';
 import type { PriceList } from '../core/metering/model-prices.ts';
 import type { RecordedChange } from '../systems/postgres/accounts/audit-log.ts';
 import type { FlowStore } from '../systems/postgres/accounts/flow-store.ts';
@@ -10,7 +11,6 @@ import type { ProjectStore } from '../systems/postgres/accounts/project-store.ts
 import type { EndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
 import type { EventStore } from '../systems/postgres/endpoints/event-store.ts';
 import type { HostStore } from '../systems/postgres/hosts/host-store.ts';
-import type { ScheduleStore } from '../systems/postgres/maintenance/schedule-store.ts';
 import type { TemporalIdentityStore } from '../systems/postgres/maintenance/temporal-identity-store.ts';
 import type { Temporal } from '../systems/temporal/client.ts';
 import type { Backups } from './backups.ts';
@@ -27,6 +27,8 @@ export interface Stores {
   operators: OperatorStore;
   operatorTokens: OperatorTokenStore;
   hosts: HostStore;
+  /** Throws if it is a text that is not the ID of a known host. */
+  checkRunner(runner: unknown): Promise<void>;
   endpoints: EndpointStore;
   events: Pick<EventStore, 'find' | 'page'>;
   /** Makes a change with its entry in the audit log. Other stores wait until it ends. */
@@ -54,14 +56,15 @@ export interface TemporalIdentities
 }
 
 /** The schedules of flows, in the database and in Temporal. */
-export interface Schedules extends Pick<ScheduleStore, 'listStarts'> {
+export interface Schedules {
   findFlow: FlowStore['find'];
-  /** Null if Temporal does not have the schedule. */
-  readTimes: Temporal['readScheduleTimes'];
+  readState(flow: ScheduledFlow): Promise<ReturnType<typeof scheduleState>>;
 }
 
 /** The dependencies of the commands; tests replace them. */
 export interface CliDeps {
+  /** Reads an argument that names a flow, key, endpoint or event. */
+  parseReference(text: string): string;
   loadValidators(): Promise<Validators>;
   withStores<T>(work: (stores: Stores) => Promise<T>): Promise<T>;
   withTemporal<T>(work: (identities: TemporalIdentities) => Promise<T>): Promise<T>;

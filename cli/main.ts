@@ -1,4 +1,5 @@
 import type { CliDeps } from './deps.ts';
+import { uuid } from './parse-options.ts';
 import { createProgram } from './program.ts';
 import { runProgram } from './run-program.ts';
 
@@ -9,6 +10,7 @@ export function main(args: string[]): Promise<number> {
 
 /** Modules load on demand, so that help and usage errors are fast. */
 const deps: CliDeps = {
+  parseReference: uuid,
   async loadValidators() {
     return (await import('./validators.ts')).validators;
   },

@@ -14,6 +14,7 @@ import { derivedToken } from '../systems/postgres/client/random-token.ts';
 import { createEndpointStore } from '../systems/postgres/endpoints/endpoint-store.ts';
 import { createEventStore } from '../systems/postgres/endpoints/event-store.ts';
 import { createHostStore } from '../systems/postgres/hosts/host-store.ts';
+import { checkRunner } from './commands/check-runner.ts';
 import type { Stores } from './deps.ts';
 import { rejectEarlierData } from './reject-earlier-data.ts';
 
@@ -23,6 +24,7 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
   await rejectEarlierData(config.databaseUrl);
   const pool = createPool(config.databaseUrl, { applicationName: 'flowrun-cli', max: 1 });
   const sealer = createSealer(config.encryptionKey);
+  const hosts = createHostStore(pool);
   try {
     return await work({
       projects: createProjectStore(pool, sealer),
@@ -31,7 +33,8 @@ export async function withStores<T>(work: (stores: Stores) => Promise<T>): Promi
       keys: createKeyStore(pool),
       operators: createOperatorStore(pool),
       operatorTokens: createOperatorTokenStore(pool),
-      hosts: createHostStore(pool),
+      hosts,
+      checkRunner: (runner) => checkRunner(hosts, runner),
       endpoints: createEndpointStore(pool),
       events: createEventStore(pool, sealer),
       change: (change, source = 'command_line') =>

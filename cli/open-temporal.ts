@@ -1,4 +1,5 @@
 import { readDoctorConfig } from '../config/doctor-config.ts';
+import { scheduleState } from '../core/flows/schedule-state.ts';
 import { createFlowStore } from '../systems/postgres/accounts/flow-store.ts';
 import { createSealer } from '../systems/postgres/admission/seal.ts';
 import { createPool, type Pool } from '../systems/postgres/client/pool.ts';
@@ -19,8 +20,10 @@ export const withSchedules = <T>(work: (schedules: Schedules) => Promise<T>): Pr
   withConnections(({ pool, encryptionKey, temporal }) =>
     work({
       findFlow: createFlowStore(pool, createSealer(encryptionKey)).find,
-      listStarts: createScheduleStore(pool).listStarts,
-      readTimes: (flowId) => reached(temporal.readScheduleTimes(flowId)),
+      async readState(flow) {
+        const starts = await createScheduleStore(pool).listStarts(flow.flowId);
+        return scheduleState(flow, starts, await reached(temporal.readScheduleTimes(flow.flowId)));
+      },
     }),
   );
 

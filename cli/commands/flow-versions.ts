@@ -3,17 +3,16 @@ import { changeStatus, type FileChange } from '../../core/files/file-change.ts';
 import { differencesOf, restoredFields } from '../../core/flows/flow-version.ts';
 import type { CliDeps, Stores } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { uuid, versionNumber } from '../parse-options.ts';
+import { versionNumber } from '../parse-options.ts';
 import { note, printRecord, printTable } from '../print.ts';
-import { checkRunner } from './check-runner.ts';
 
 /** `flowrun flow versions`, `flowrun flow diff` and `flowrun flow revert`. */
 export const versionCommands = (deps: CliDeps): Command[] => [list(deps), diff(deps), revert(deps)];
 
-function list({ withStores }: CliDeps): Command {
+function list({ withStores, parseReference }: CliDeps): Command {
   return new Command('versions')
     .description('list the latest versions of a flow')
-    .argument('<flow-id>', 'its ID', uuid)
+    .argument('<flow-id>', 'its ID', parseReference)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
       withStores(async ({ flows, flowVersions }) => {
@@ -24,10 +23,10 @@ function list({ withStores }: CliDeps): Command {
     );
 }
 
-function diff({ withStores }: CliDeps): Command {
+function diff({ withStores, parseReference }: CliDeps): Command {
   return new Command('diff')
     .description('show the fields and files in which two versions of a flow differ')
-    .argument('<flow-id>', 'its ID', uuid)
+    .argument('<flow-id>', 'its ID', parseReference)
     .argument('<version>', 'the number of the version', versionNumber)
     .option(
       '--from <version>',
@@ -76,18 +75,18 @@ const fileRow = (change: FileChange) => ({
   sizeAfter: change.after?.size ?? null,
 });
 
-function revert({ withStores, loadValidators }: CliDeps): Command {
+function revert({ withStores, loadValidators, parseReference }: CliDeps): Command {
   return new Command('revert')
     .description('make the fields and files of a version current again; secrets stay as they are')
-    .argument('<flow-id>', 'its ID', uuid)
+    .argument('<flow-id>', 'its ID', parseReference)
     .argument('<version>', 'the number of the version', versionNumber)
     .option('--fields-only', 'keep the current files')
     .option('--json', 'print JSON')
     .action(async (flowId: string, wanted: number, options: RevertOptions) => {
       const { flowBudget } = await loadValidators();
-      await withStores(async ({ flowVersions, change, hosts, modelPrices }) => {
+      await withStores(async ({ flowVersions, change, checkRunner, modelPrices }) => {
         const { definition } = await findVersion(flowVersions, flowId, wanted);
-        await checkRunner(hosts, definition.runner);
+        await checkRunner(definition.runner);
         const fields = restoredFields(definition);
         const result = await change((on) =>
           on.restoreVersion(flowId, {

@@ -2,9 +2,8 @@ import { Command } from 'commander';
 import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
 import { listFlows } from '../list-flows.ts';
-import { noneAsNull, projectId, uuid } from '../parse-options.ts';
+import { noneAsNull, projectId } from '../parse-options.ts';
 import { printRecord, printTable } from '../print.ts';
-import { checkRunner } from './check-runner.ts';
 import {
   checkConsistency,
   type FlowOptions,
@@ -44,11 +43,11 @@ function create({ withStores, loadValidators }: CliDeps): Command {
       });
     const { newFlow, flowBudget } = await loadValidators();
     const fields = newFlow(body);
-    await withStores(async ({ projects, change, hosts, modelPrices }) => {
+    await withStores(async ({ projects, change, checkRunner, modelPrices }) => {
       flowBudget(modelPrices, fields);
       if ((await projects.find(project)) === null)
         throw new CliError(`No such project: ${project}.`);
-      await checkRunner(hosts, runnerOf(options));
+      await checkRunner(runnerOf(options));
       const flow = { ...fields, projectId: project };
       printRecord(await change((on) => on.createFlow(flow)), options);
     });
@@ -69,10 +68,10 @@ function list({ withStores }: CliDeps): Command {
     );
 }
 
-function show({ withStores }: CliDeps): Command {
+function show({ withStores, parseReference }: CliDeps): Command {
   return new Command('show')
     .description('show a flow')
-    .argument('<flow-id>', 'its ID', uuid)
+    .argument('<flow-id>', 'its ID', parseReference)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
       withStores(async ({ flows }) => {
@@ -83,16 +82,16 @@ function show({ withStores }: CliDeps): Command {
     );
 }
 
-function update({ withStores, loadValidators }: CliDeps): Command {
+function update({ withStores, loadValidators, parseReference }: CliDeps): Command {
   const command = new Command('update')
     .description('change a flow; active runs keep their configuration')
-    .argument('<flow-id>', 'its ID', uuid);
+    .argument('<flow-id>', 'its ID', parseReference);
   return withFlowOptions(command).action(async (flowId: string, options: FlowOptions) => {
     if (isEmptyUpdate(options)) throw nothingToUpdate('flow update');
     checkConsistency(options);
     const { flowPatch, flowBudget } = await loadValidators();
-    await withStores(async ({ change, hosts, modelPrices }) => {
-      await checkRunner(hosts, runnerOf(options));
+    await withStores(async ({ change, checkRunner, modelPrices }) => {
+      await checkRunner(runnerOf(options));
       const flow = await change((on) =>
         on.changeFlow(flowId, (before) => {
           const fields = flowPatch(requestBody(options, before.flow), before);
@@ -111,12 +110,12 @@ const archiveHelp =
 const restoreHelp = 'restore an archived flow, with its schedule';
 
 function setArchived(
-  { withStores }: CliDeps,
+  { withStores, parseReference }: CliDeps,
   { verb, isArchived, description }: { verb: string; isArchived: boolean; description: string },
 ): Command {
   return new Command(verb)
     .description(description)
-    .argument('<flow-id>', 'its ID', uuid)
+    .argument('<flow-id>', 'its ID', parseReference)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
       withStores(async ({ flows, change }) => {

@@ -13,7 +13,6 @@ import {
   type OrNone,
   orNone,
   projectId,
-  uuid,
   wholeNumber,
 } from '../parse-options.ts';
 import { note, printRecord, printTable, write } from '../print.ts';
@@ -127,10 +126,10 @@ const listedFields = [
   'lastUsedAt',
 ] as const;
 
-function set({ withStores }: CliDeps): Command {
+function set({ withStores, parseReference }: CliDeps): Command {
   return new Command('set')
     .description('change the monthly budget of a key')
-    .argument('<key-id>', 'its ID, see `flowrun key list`', uuid)
+    .argument('<key-id>', 'its ID, see `flowrun key list`', parseReference)
     .option(...budgetOption)
     .option('--json', 'print JSON')
     .action(async (keyId: string, options: { monthlyBudgetUsd?: OrNone<number>; json?: true }) => {
@@ -144,10 +143,10 @@ function set({ withStores }: CliDeps): Command {
     });
 }
 
-function revoke({ withStores }: CliDeps): Command {
+function revoke({ withStores, parseReference }: CliDeps): Command {
   return new Command('revoke')
     .description('revoke a key permanently; its runs continue')
-    .argument('<key-id>', 'its ID, see `flowrun key list`', uuid)
+    .argument('<key-id>', 'its ID, see `flowrun key list`', parseReference)
     .option('--json', 'print JSON')
     .action((keyId: string, options: { json?: true }) =>
       withStores(async ({ keys, change }) => {

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { uuid } from '../parse-options.ts';
 import { printRecord } from '../print.ts';
 import { showSchedule } from './show-schedule.ts';
 
@@ -17,12 +16,12 @@ const pauseHelp = 'stop a schedule from starting runs until it is resumed';
 const resumeHelp = 'resume a paused schedule; starts due during the pause are not run later';
 
 function setPaused(
-  { withStores }: CliDeps,
+  { withStores, parseReference }: CliDeps,
   { verb, isPaused, description }: { verb: string; isPaused: boolean; description: string },
 ): Command {
   return new Command(verb)
     .description(description)
-    .argument('<flow-id>', 'the ID of the flow', uuid)
+    .argument('<flow-id>', 'the ID of the flow', parseReference)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
       withStores(async ({ flows, change }) => {

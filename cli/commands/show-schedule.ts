@@ -1,26 +1,24 @@
 import { Command } from 'commander';
-import { scheduleState } from '../../core/flows/schedule-state.ts';
+import type { scheduleState } from '../../core/flows/schedule-state.ts';
 import type { CliDeps } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { uuid } from '../parse-options.ts';
 import { printRecord, printTable, write } from '../print.ts';
 
 /** How many of the next and of the latest starts are shown. */
 const shown = 10;
 
-export function showSchedule({ withSchedules }: CliDeps): Command {
+export function showSchedule({ withSchedules, parseReference }: CliDeps): Command {
   return new Command('show')
     .description('show the next and the latest starts of a schedule, and the missed ones')
-    .argument('<flow-id>', 'the ID of the flow', uuid)
+    .argument('<flow-id>', 'the ID of the flow', parseReference)
     .option('--json', 'print JSON')
     .action((flowId: string, options: { json?: true }) =>
-      withSchedules(async ({ findFlow, listStarts, readTimes }) => {
+      withSchedules(async ({ findFlow, readState }) => {
         const found = await findFlow(flowId);
         if (found === null) throw new CliError(`No such flow: ${flowId}.`);
         const { schedule } = found;
         if (schedule === null) throw new CliError('The flow has no schedule.');
-        const flow = { ...found, schedule };
-        print(scheduleState(flow, await listStarts(flowId), await readTimes(flowId)), options);
+        print(await readState({ ...found, schedule }), options);
       }),
     );
 }

@@ -4,7 +4,7 @@ import { omitUndefined } from '../../core/omit-undefined.ts';
 import { endpointEvents } from '../../core/webhook.ts';
 import type { CliDeps, Stores } from '../deps.ts';
 import { CliError } from '../format-error.ts';
-import { projectId, repeated, uuid, wholeNumber } from '../parse-options.ts';
+import { projectId, repeated, wholeNumber } from '../parse-options.ts';
 import { note, printRecord, printTable } from '../print.ts';
 import { nothingToUpdate } from './require-change.ts';
 import { readWebhookSecrets, rotateSecret } from './webhook-secret.ts';
@@ -71,10 +71,10 @@ function list({ withStores }: CliDeps): Command {
     );
 }
 
-function update({ withStores, loadValidators }: CliDeps): Command {
+function update({ withStores, loadValidators, parseReference }: CliDeps): Command {
   return new Command('update')
     .description('change the URL or the events of a webhook endpoint')
-    .argument('<endpoint-id>', 'its ID, see `flowrun webhooks list`', uuid)
+    .argument('<endpoint-id>', 'its ID, see `flowrun webhooks list`', parseReference)
     .option('--url <url>', 'the https URL; also for events that are not delivered yet')
     .option('--event <event>', `${eventHelp}; replaces all`, repeated)
     .option('--json', 'print JSON')
@@ -92,14 +92,15 @@ function update({ withStores, loadValidators }: CliDeps): Command {
     });
 }
 
-function remove({ withStores }: CliDeps): Command {
+function remove({ withStores, parseReference }: CliDeps): Command {
   return new Command('delete')
     .description('delete a webhook endpoint; nothing is sent to it from then on')
-    .argument('<endpoint-id>', 'its ID', uuid)
+    .argument('<endpoint-id>', 'its ID', parseReference)
     .option('--json', 'print JSON')
-    .action((endpointId: string, options: Output) =>
+    .action((reference: string, options: Output) =>
       withStores(async (stores) => {
-        const endpoint = await findEndpoint(stores, endpointId);
+        const endpoint = await findEndpoint(stores, reference);
+        const { endpointId } = endpoint;
         if (!(await stores.change((on) => on.removeEndpoint(endpoint))))
           throw noEndpoint(endpointId);
         if (options.json) printRecord({ endpointId, removed: true }, options);
@@ -108,14 +109,15 @@ function remove({ withStores }: CliDeps): Command {
     );
 }
 
-function test({ withStores }: CliDeps): Command {
+function test({ withStores, parseReference }: CliDeps): Command {
   return new Command('test')
     .description('send `endpoint.test` to a webhook endpoint')
-    .argument('<endpoint-id>', 'its ID', uuid)
+    .argument('<endpoint-id>', 'its ID', parseReference)
     .option('--json', 'print JSON')
-    .action((endpointId: string, options: Output) =>
+    .action((reference: string, options: Output) =>
       withStores(async (stores) => {
-        const endpoint = await findEndpoint(stores, endpointId);
+        const endpoint = await findEndpoint(stores, reference);
+        const { endpointId } = endpoint;
         const eventId = await stores.change((on) => on.sendTestEvent(endpoint, new Date()));
         printRecord({ eventId, delivery: 0 }, options);
         noteDelivery(endpointId);
@@ -123,11 +125,11 @@ function test({ withStores }: CliDeps): Command {
     );
 }
 
-function deliveries({ withStores }: CliDeps): Command {
+function deliveries({ withStores, parseReference }: CliDeps): Command {
   const { defaultItems, maxItems } = limits.page;
   return new Command('deliveries')
     .description('list the events that are sent to a webhook endpoint, latest first')
-    .argument('<endpoint-id>', 'its ID', uuid)
+    .argument('<endpoint-id>', 'its ID', parseReference)
     .option('--limit <n>', 'maximum number of events', wholeNumber(1, maxItems), defaultItems)
     .option('--json', 'print JSON')
     .action((endpointId: string, { limit, ...output }: Output & { limit: number }) =>
@@ -149,16 +151,16 @@ const deliveryFields = [
   'createdAt',
 ] as const;
 
-function redeliver({ withStores }: CliDeps): Command {
+function redeliver({ withStores, parseReference }: CliDeps): Command {
   return new Command('redeliver')
     .description('send an event again, with the same ID and body')
-    .argument('<event-id>', 'its ID, see `flowrun webhooks deliveries`', uuid)
+    .argument('<event-id>', 'its ID, see `flowrun webhooks deliveries`', parseReference)
     .option('--json', 'print JSON')
-    .action((eventId: string, options: Output) =>
+    .action((reference: string, options: Output) =>
       withStores(async ({ events, endpoints, change }) => {
-        const event = await events.find(eventId);
-        if (event === null) throw new CliError(`No such event: ${eventId}.`);
-        const { endpointId } = event;
+        const event = await events.find(reference);
+        if (event === null) throw new CliError(`No such event: ${reference}.`);
+        const { endpointId, eventId } = event;
         if (endpointId !== null && (await endpoints.find(endpointId)) === null)
           throw new CliError(`The endpoint ${endpointId} was deleted.`);
         if (event.state === 'held')

@@ -2,7 +2,7 @@ import { CliError } from '../format-error.ts';
 import { note } from '../print.ts';
 import { openClient } from '../remote/connection.ts';
 import { exitCodeOf, exitCodes } from '../remote/exit-codes.ts';
-import { followToEnd, progressOn } from '../remote/follow-run.ts';
+import { followToEnd, progressOn } from '../remote/runs/follow-run.ts';
 import { helloName, helloPrompt } from './prepare-hello.ts';
 
 interface FirstRun {

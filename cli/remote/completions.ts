@@ -16,7 +16,7 @@ export async function completionsFor(program: Command, words: string[]): Promise
 
 async function argumentsOf(command: Command, given: number): Promise<string[]> {
   if (command.commands.length > 0) return visibleNames(command);
-  const isFlow = given === 0 && command.registeredArguments[0]?.name() === 'flow';
+  const isFlow = given === 0 && /^flow(-id)?$/.test(command.registeredArguments[0]?.name() ?? '');
   return isFlow ? readFlowNames() : [];
 }
 

@@ -4,7 +4,7 @@ import { readSignedInConfig } from '../../config/cli/signed-in-config.ts';
 import { omitUndefined } from '../../core/omit-undefined.ts';
 import { CliError } from '../format-error.ts';
 import { type Context, readContexts } from './contexts.ts';
-import { noteRetry, onlyProject, openOperatorHttp } from './operator-http.ts';
+import { noteRetry, onlyProject, openOperatorHttp } from './operators/operator-http.ts';
 import { readSettings, writeSettings } from './settings-folder.ts';
 
 /** The service that commands call. */

@@ -14,6 +14,7 @@ import { runCommand } from './commands/run.ts';
 import { runsCommand } from './commands/runs.ts';
 import { interruptCommand, stopCommand } from './commands/stop.ts';
 import { usageCommand } from './commands/usage.ts';
+import { addOperatorCommands } from './operators/operator-commands.ts';
 
 /** Adds the commands that call the API, with a key or with an operator token. */
 export function addRemoteCommands(program: Command): Command {
@@ -44,7 +45,7 @@ export function createRemoteProgram(version: string): Command {
     .description('Runs of flows on a Flowrun service.')
     .version(version)
     .addHelpText('after', remoteHelp);
-  return addRemoteCommands(program);
+  return addOperatorCommands(addRemoteCommands(program));
 }
 
 const remoteHelp = `

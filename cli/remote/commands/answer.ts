@@ -4,8 +4,8 @@ import { CliError, UsageError } from '../../format-error.ts';
 import { note, write } from '../../print.ts';
 import { answerOf, askQuestions, textOf } from '../ask-questions.ts';
 import { connect } from '../connection.ts';
-import { findRun, runHelp } from '../find-run.ts';
 import { openLines } from '../read-lines.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
 
 type Interaction = RunDetails['interactions'][number];
 

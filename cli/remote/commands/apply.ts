@@ -6,7 +6,7 @@ import type { FolderPlan } from '../../flow-files/plan-folder.ts';
 import { CliError, UsageError } from '../../format-error.ts';
 import { note, write } from '../../print.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { flowService, projectOption } from '../operator-connection.ts';
+import { flowService, projectOption } from '../operators/operator-connection.ts';
 
 interface ApplyOptions {
   project?: string;

@@ -6,9 +6,9 @@ import { askQuestions } from '../ask-questions.ts';
 import { connect, rememberRun } from '../connection.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findFlowId } from '../find-flow.ts';
-import { printEvent } from '../follow-run.ts';
 import { openLines } from '../read-lines.ts';
-import { toolLines } from '../tool-lines.ts';
+import { printEvent } from '../runs/follow-run.ts';
+import { toolLines } from '../runs/tool-lines.ts';
 
 interface ChatOptions {
   session?: string;

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { FileChange } from '../../../client/index.ts';
 import { printTable, write } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findRun, runHelp } from '../find-run.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
 
 export function diffCommand(): Command {
   return new Command('diff')

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { note, write } from '../../print.ts';
-import { flowService, projectOption } from '../operator-connection.ts';
+import { flowService, projectOption } from '../operators/operator-connection.ts';
 
 interface ExportOptions {
   project?: string;

@@ -4,8 +4,8 @@ import { UsageError } from '../../format-error.ts';
 import { note, printTable } from '../../print.ts';
 import { connect } from '../connection.ts';
 import { findFlowId } from '../find-flow.ts';
-import { findRun, runHelp } from '../find-run.ts';
 import { readInputFiles } from '../read-input-files.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
 
 export function filesCommand(): Command {
   return new Command('files')

@@ -6,11 +6,11 @@ import { type EndpointEvent, endpointEvents } from '../../../core/webhook.ts';
 import { sleep } from '../../../lib/async/sleep.ts';
 import { UsageError } from '../../format-error.ts';
 import { note, write } from '../../print.ts';
-import { type Forwarded, forwardEvent } from '../forward-event.ts';
 import { watchInterrupts } from '../interrupts.ts';
-import { type Listener, openListener } from '../listener.ts';
-import { connectAsOperator, projectOption } from '../operator-connection.ts';
-import { noteRetry } from '../operator-http.ts';
+import { type Forwarded, forwardEvent } from '../listen/forward-event.ts';
+import { type Listener, openListener } from '../listen/listener.ts';
+import { connectAsOperator, projectOption } from '../operators/operator-connection.ts';
+import { noteRetry } from '../operators/operator-http.ts';
 import { list } from '../remote-options.ts';
 import { readSettings, writeSettings } from '../settings-folder.ts';
 

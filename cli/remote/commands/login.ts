@@ -7,7 +7,7 @@ import { CliError, UsageError } from '../../format-error.ts';
 import { note, printTable } from '../../print.ts';
 import { openClient, serviceUrl } from '../connection.ts';
 import { addContext, type Context, readContexts, removeContext, useContext } from '../contexts.ts';
-import { openOperatorHttp, projectIds } from '../operator-http.ts';
+import { openOperatorHttp, projectIds } from '../operators/operator-http.ts';
 import { readSecret } from '../read-secret.ts';
 
 interface LoginOptions {

@@ -3,8 +3,8 @@ import type { Run } from '../../../client/index.ts';
 import { isObject, textIn } from '../../../core/json.ts';
 import { write } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findRun, runHelp } from '../find-run.ts';
-import { followToEnd, printEvent, progressOn, requireCleanEnd } from '../follow-run.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
+import { followToEnd, printEvent, progressOn, requireCleanEnd } from '../runs/follow-run.ts';
 
 interface LogsOptions {
   follow?: true;

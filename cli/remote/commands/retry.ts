@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { omitUndefined } from '../../../core/omit-undefined.ts';
 import { connect } from '../connection.ts';
-import { findRun, runHelp } from '../find-run.ts';
 import { readInputFiles } from '../read-input-files.ts';
 import { list, type Pairs, pair } from '../remote-options.ts';
-import { type FollowOptions, startAndFollow, withFollowOptions } from '../start-and-follow.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
+import { type FollowOptions, startAndFollow, withFollowOptions } from '../runs/start-and-follow.ts';
 
 interface RetryOptions extends FollowOptions {
   input?: Pairs;

@@ -6,7 +6,7 @@ import { connect } from '../connection.ts';
 import { findFlowId } from '../find-flow.ts';
 import { readInputFiles } from '../read-input-files.ts';
 import { list, type Pairs, pair } from '../remote-options.ts';
-import { type FollowOptions, startAndFollow, withFollowOptions } from '../start-and-follow.ts';
+import { type FollowOptions, startAndFollow, withFollowOptions } from '../runs/start-and-follow.ts';
 
 interface RunCommandOptions extends FollowOptions {
   input?: Pairs;

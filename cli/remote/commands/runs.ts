@@ -6,8 +6,8 @@ import { printTable, write } from '../../print.ts';
 import { connect } from '../connection.ts';
 import { findFlowId, flowNames } from '../find-flow.ts';
 import { type Pairs, pair, since } from '../remote-options.ts';
-import { rowOf, runColumns } from '../run-rows.ts';
-import { watchRuns } from '../watch-runs.ts';
+import { rowOf, runColumns } from '../runs/run-rows.ts';
+import { watchRuns } from '../runs/watch-runs.ts';
 
 interface RunsOptions {
   flow?: string;

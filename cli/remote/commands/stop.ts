@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Run, RunRecord } from '../../../client/index.ts';
 import { note, write } from '../../print.ts';
 import { connect } from '../connection.ts';
-import { findRun, runHelp } from '../find-run.ts';
+import { findRun, runHelp } from '../runs/find-run.ts';
 
 export const stopCommand = (): Command =>
   changing({ name: 'stop', description: 'stop a run' }, (run) => run.stop());

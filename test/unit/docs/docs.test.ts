@@ -105,7 +105,7 @@ const namingFiles = [
   'api/errors.ts',
   'client/flowrun.ts',
   'config/cli/operator-config.ts',
-  'cli/remote/operator-connection.ts',
+  'cli/remote/operators/operator-connection.ts',
 ];
 
 /** Names that another program reads, and variables of examples. */

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../client/index.ts';
+import type { RunRecord } from '../../../client/index.ts';
 import { shortId } from './find-run.ts';
 
 export const runColumns = ['run', 'flow', 'state', 'age', 'costUsd', 'name', 'labels'] as const;

@@ -1,6 +1,6 @@
-import type { Run } from '../../client/index.ts';
-import { CliError } from '../format-error.ts';
-import { type Connection, lastRunId } from './connection.ts';
+import type { Run } from '../../../client/index.ts';
+import { CliError } from '../../format-error.ts';
+import { type Connection, lastRunId } from '../connection.ts';
 
 /** Among how many of the newest runs a name or a prefix is searched. */
 const searchedMax = 1_000;

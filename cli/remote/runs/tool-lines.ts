@@ -1,6 +1,6 @@
-import type { RunEvent } from '../../client/index.ts';
-import { renderLine } from '../../core/frames/render.ts';
-import { isObject, type JsonObject, listIn, objectIn } from '../../core/json.ts';
+import type { RunEvent } from '../../../client/index.ts';
+import { renderLine } from '../../../core/frames/render.ts';
+import { isObject, type JsonObject, listIn, objectIn } from '../../../core/json.ts';
 
 /** The calls of tools in an event of the agent, as a terminal shows them. */
 export function toolLines({ type, data }: RunEvent): string[] {

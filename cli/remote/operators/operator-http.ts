@@ -1,6 +1,6 @@
-import type { Http } from '../../client/http/http.ts';
-import { CliError } from '../format-error.ts';
-import { note } from '../print.ts';
+import type { Http } from '../../../client/http/http.ts';
+import { CliError } from '../../format-error.ts';
+import { note } from '../../print.ts';
 
 interface OperatorAccess {
   url: string;
@@ -10,7 +10,7 @@ interface OperatorAccess {
 
 /** The module is loaded on demand, so that help and usage errors are fast. */
 export async function openOperatorHttp({ url, token, signal }: OperatorAccess): Promise<Http> {
-  const { createHttp } = await import('../../client/http/http.ts');
+  const { createHttp } = await import('../../../client/http/http.ts');
   return createHttp({ url, root: '/api', key: token, fetch, signal, onRetry: noteRetry });
 }
 

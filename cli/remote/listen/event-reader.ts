@@ -1,8 +1,8 @@
-import type { Http } from '../../client/http/http.ts';
-import type { WebhookEvent } from '../../core/webhook.ts';
+import type { Http } from '../../../client/http/http.ts';
+import type { WebhookEvent } from '../../../core/webhook.ts';
 
 /** A stored event of an endpoint, without its body. */
-export interface StoredEvent {
+interface StoredEvent {
   eventId: string;
   event: WebhookEvent;
   runId: string | null;

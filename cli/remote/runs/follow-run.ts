@@ -1,8 +1,8 @@
-import type { Run, RunDetails, RunEvent } from '../../client/index.ts';
-import { stripControlCodes } from '../../core/sanitize-text.ts';
-import { CliError } from '../format-error.ts';
-import { note, write } from '../print.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import type { Run, RunDetails, RunEvent } from '../../../client/index.ts';
+import { stripControlCodes } from '../../../core/sanitize-text.ts';
+import { CliError } from '../../format-error.ts';
+import { note, write } from '../../print.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import { shortId } from './find-run.ts';
 
 interface Following {

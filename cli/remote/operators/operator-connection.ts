@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import type { Http } from '../../client/http/http.ts';
-import type { FlowService } from '../flow-files/flow-service.ts';
-import { CliError } from '../format-error.ts';
-import { selectedService } from './connection.ts';
+import type { Http } from '../../../client/http/http.ts';
+import type { FlowService } from '../../flow-files/flow-service.ts';
+import { CliError } from '../../format-error.ts';
+import { selectedService } from '../connection.ts';
 import { onlyProject, openOperatorHttp } from './operator-http.ts';
 
 export const projectOption = (): Option =>
@@ -12,7 +12,7 @@ export const projectOption = (): Option =>
 
 /** The flows of a project, as an operator reaches them. */
 export async function flowService(project: string | undefined): Promise<FlowService> {
-  const { createFlowService } = await import('../flow-files/flow-service.ts');
+  const { createFlowService } = await import('../../flow-files/flow-service.ts');
   const operator = await connectAsOperator(project);
   return createFlowService(operator.http, operator.project);
 }
@@ -21,11 +21,16 @@ export async function flowService(project: string | undefined): Promise<FlowServ
 export async function connectAsOperator(
   given?: string,
 ): Promise<{ http: Http; url: string; project: string }> {
-  const { url, token, ...context } = selectedService();
+  const { http, url } = await openOperator();
+  return { http, url, project: given ?? selectedService().project ?? (await onlyProject(http)) };
+}
+
+/** Calls the operators' routes. */
+export async function openOperator(): Promise<{ http: Http; url: string }> {
+  const { url, token } = selectedService();
   if (token === undefined)
     throw new CliError(
       'Sign in as an operator with `flowrun login <url> --token`, or set FLOWRUN_TOKEN.',
     );
-  const http = await openOperatorHttp({ url, token });
-  return { http, url, project: given ?? context.project ?? (await onlyProject(http)) };
+  return { http: await openOperatorHttp({ url, token }), url };
 }

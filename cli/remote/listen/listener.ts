@@ -1,9 +1,9 @@
-import { isFlowrunError } from '../../client/http/errors.ts';
-import type { Http } from '../../client/http/http.ts';
-import { isObject, textIn } from '../../core/json.ts';
-import { type EndpointEvent, endpointEvents } from '../../core/webhook.ts';
+import { isFlowrunError } from '../../../client/http/errors.ts';
+import type { Http } from '../../../client/http/http.ts';
+import { isObject, textIn } from '../../../core/json.ts';
+import { type EndpointEvent, endpointEvents } from '../../../core/webhook.ts';
+import { readSettings, writeSettings } from '../settings-folder.ts';
 import { createEventReader, type EventReader } from './event-reader.ts';
-import { readSettings, writeSettings } from './settings-folder.ts';
 
 /** A webhook endpoint without a URL, which exists until it is closed. */
 export interface Listener extends EventReader {

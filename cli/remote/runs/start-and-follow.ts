@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
-import type { Run, RunDetails, RunEvent } from '../../client/index.ts';
-import { CliError } from '../format-error.ts';
-import { note, write } from '../print.ts';
-import { rememberRun } from './connection.ts';
-import { exitCodes } from './exit-codes.ts';
+import type { Run, RunDetails, RunEvent } from '../../../client/index.ts';
+import { CliError } from '../../format-error.ts';
+import { note, write } from '../../print.ts';
+import { rememberRun } from '../connection.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type Interrupts, watchInterrupts } from '../interrupts.ts';
 import { shortId } from './find-run.ts';
 import {
   followToEnd,
@@ -13,7 +14,6 @@ import {
   progressOn,
   requireCleanEnd,
 } from './follow-run.ts';
-import { type Interrupts, watchInterrupts } from './interrupts.ts';
 
 export interface FollowOptions {
   follow?: true;

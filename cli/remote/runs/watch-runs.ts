@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isFlowrunError } from '../../client/http/errors.ts';
-import type { Flowrun, RunRecord } from '../../client/index.ts';
-import { heading, write } from '../print.ts';
-import { flowNames } from './find-flow.ts';
-import { noteRetry } from './operator-http.ts';
+import { isFlowrunError } from '../../../client/http/errors.ts';
+import type { Flowrun, RunRecord } from '../../../client/index.ts';
+import { heading, write } from '../../print.ts';
+import { flowNames } from '../find-flow.ts';
+import { noteRetry } from '../operators/operator-http.ts';
 import { rowOf, runColumns } from './run-rows.ts';
 
 interface Watch {

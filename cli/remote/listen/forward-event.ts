@@ -1,6 +1,6 @@
-import { type WebhookEvent, webhookHeaders } from '../../core/webhook.ts';
-import { webhookLimits } from '../../core/webhook-limits.ts';
-import { signWebhook } from '../../lib/sign-webhook.ts';
+import { type WebhookEvent, webhookHeaders } from '../../../core/webhook.ts';
+import { webhookLimits } from '../../../core/webhook-limits.ts';
+import { signWebhook } from '../../../lib/sign-webhook.ts';
 
 interface ForwardedEvent {
   eventId: string;
