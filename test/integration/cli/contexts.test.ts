@@ -122,7 +122,8 @@ test('a shell completes commands, options and the names of flows', async () => {
   expect(await complete('lo')).toEqual(['login', 'logs']);
   expect(await complete('context', '')).toEqual(['list', 'use', 'rm', 'help']);
   expect(await complete('run', '--max')).toEqual(['--max-budget-usd', '--max-turns']);
-  expect(await complete('run', 'A')).toEqual(['A flow']);
+  // A shell waits only a second for the names.
+  await expect.poll(() => complete('run', 'A'), { timeout: 60_000 }).toEqual(['A flow']);
   expect(await complete('run', 'A flow', '')).toEqual(['']);
   // The names are known for some time, without a call.
   const { out: cached } = await flowrun.with({ FLOWRUN_URL: api.url, FLOWRUN_KEY: 'frs_no' })(
