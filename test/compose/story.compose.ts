@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isGenuine, startReceiver } from '../../dev/demo/webhook-receiver.ts';
 import { supportsSubpath } from '../../systems/docker/mount-source.ts';
 import { type Conversation, openConversation } from '../support/conversation.ts';
+import { followQuickStart } from '../support/quick-start.ts';
 import type { SentEvent } from '../support/sent-events.ts';
 import {
   type Access,
@@ -28,6 +29,7 @@ import {
   slowly,
   until,
   untilReady,
+  url,
   withBackup,
 } from './compose.ts';
 
@@ -98,9 +100,7 @@ test('the first page and the log say that no model key is set, and the log lets 
   expect(log).toMatch(/"link":"http:\/\/127.0.0.1:8080\/sign-in#.*"msg":"first_sign_in"/);
 });
 
-test('the first run takes one command', async () => {
-  expect(await flowrun('hello')).toMatchObject({ files: ['hello.md'], offlineModel: true });
-});
+test('the quick start works', () => followQuickStart({ folder: clone, url, env: process.env }));
 
 test('a key is created and a run is streamed; its sandbox sees only its own folders', async () => {
   access = await makeAccess(`acme-${randomBytes(3).toString('hex')}`);

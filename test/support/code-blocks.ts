@@ -28,3 +28,11 @@ export function fillIn(text: string, values: Record<string, string>): string {
     return filled.replaceAll(placeholder, value);
   }, text);
 }
+
+/** The commands of a shell block. A command can have several lines. */
+export const commandsIn = (block: string): string[] =>
+  block
+    .replaceAll(/\\\n */g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));

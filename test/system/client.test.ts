@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   Flowrun,
@@ -14,9 +12,7 @@ import {
   Unauthorized,
   ValidationError,
 } from '../../client/index.ts';
-import { repository } from '../../dev/lib/folders.ts';
 import { openCuttingProxy } from '../support/cutting-proxy.ts';
-import { pageOf } from '../support/pages.ts';
 import { saying, script } from '../support/prompts.ts';
 import { asking, colour } from '../support/questions.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -90,23 +86,6 @@ describe('a run through the client', () => {
     expect(error).toMatchObject({ cause: 'stopped_by_api', run: { runId: run.runId } });
     expect(isFlowrunError(error, 'RUN_FAILED')).toBe(true);
   });
-});
-
-it('runs the first example of its page as it is', async () => {
-  const [, example = ''] = /```js\n(.*?)```/s.exec(pageOf('docs/client.md')) ?? [];
-  const folder = mkdtempSync(join(tmpdir(), 'example-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(join(repository, 'dist/client'), join(folder, 'node_modules/@flowrun/client'), {
-    recursive: true,
-  });
-  writeFileSync(join(folder, 'example.mjs'), example);
-  const env = { FLOWRUN_URL: service.url, FLOWRUN_KEY: service.key };
-  const { stdout } = await promisify(execFile)(process.execPath, ['example.mjs'], {
-    cwd: folder,
-    env,
-  });
-  // This agent repeats its prompt and calls no model.
-  expect(stdout).toMatch(/> Write hello\.md\n.*\nWrite hello\.md null\n$/s);
 });
 
 async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { codeBlockOf, fillIn } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { runWorkflow, type Trigger } from './github-workflow.ts';
-import type { Acme } from './open-acme.ts';
 
 const page = 'docs/recipes/flows-in-ci.md';
 

@@ -1,9 +1,9 @@
 import { expect, it, type TestContext } from 'vitest';
 import { codeBlockOf } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { script } from '../../support/prompts.ts';
 import { startGithubApi } from './github-api.ts';
 import { runWorkflow, type Trigger } from './github-workflow.ts';
-import type { Acme } from './open-acme.ts';
 
 const page = 'docs/recipes/github-action.md';
 const diff = 'diff --git a/a.txt b/a.txt\n+new\n';

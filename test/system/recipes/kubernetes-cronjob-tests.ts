@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { codeBlockOf, fillIn } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { runShell } from '../../support/run-shell.ts';
-import type { Acme } from './open-acme.ts';
 
 const page = 'docs/recipes/kubernetes-cronjob.md';
 

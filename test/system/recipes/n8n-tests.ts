@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { createDeferred } from '../../../lib/async/deferred.ts';
 import { codeBlockOf, fillIn } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { saying } from '../../support/prompts.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 import { executeWorkflow } from './n8n.ts';
-import type { Acme } from './open-acme.ts';
 
 const page = 'docs/recipes/n8n.md';
 

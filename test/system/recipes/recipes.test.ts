@@ -2,11 +2,11 @@
 // other services check requests by the formats that those publish.
 
 import { afterAll, beforeAll, describe } from 'vitest';
+import { type Acme, openAcme } from '../../support/open-acme.ts';
 import { flowsInCiTests } from './flows-in-ci-tests.ts';
 import { githubActionTests } from './github-action-tests.ts';
 import { kubernetesCronjobTests } from './kubernetes-cronjob-tests.ts';
 import { n8nTests } from './n8n-tests.ts';
-import { type Acme, openAcme } from './open-acme.ts';
 import { slackQuestionsTests } from './slack-questions-tests.ts';
 import { standardWebhooksTests } from './standard-webhooks-tests.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it, type TestContext } from 'vitest';
 import { codeBlockOf, fillIn } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { asking, colour, rooms, size } from '../../support/questions.ts';
-import type { Acme } from './open-acme.ts';
 import { buttonsOf, clickRequest, startSlackApi } from './slack-api.ts';
 import { startProgram } from './start-program.ts';
 import { endToEnd, startTlsFront } from './tls-front.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { codeBlockOf } from '../../support/code-blocks.ts';
+import type { Acme } from '../../support/open-acme.ts';
 import { saying } from '../../support/prompts.ts';
 import { untilWebhook } from '../../support/received-webhook.ts';
-import type { Acme } from './open-acme.ts';
 import { startProgram } from './start-program.ts';
 import { endToEnd, startTlsFront } from './tls-front.ts';
 

@@ -2,13 +2,13 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type ApiClient, createApiClient } from '../../support/api-client.ts';
-import { commandEnv } from '../../support/command-env.ts';
-import { compiledService } from '../../support/compiled-service.ts';
-import { runShell } from '../../support/run-shell.ts';
-import { type Service, startService } from '../../support/service.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { commandEnv } from './command-env.ts';
+import { compiledService } from './compiled-service.ts';
+import { runShell } from './run-shell.ts';
+import { type Service, startService } from './service.ts';
 
-/** A service with the project and the flow that the recipes name. */
+/** A service with the project and the flow that the pages name. */
 export interface Acme {
   service: Service;
   flowId: string;
@@ -16,6 +16,9 @@ export interface Acme {
   api: ApiClient;
   /** Runs commands in a folder in which `./flowrun` administers the service. Returns the output. */
   operate(script: string): Promise<string>;
+  /** The folder of these commands, and their variables. */
+  folder: string;
+  env: Record<string, string | undefined>;
   close(): Promise<void>;
 }
 
@@ -36,12 +39,10 @@ export async function openAcme(): Promise<Acme> {
   writeFileSync(join(folder, 'flowrun'), wrapper);
   chmodSync(join(folder, 'flowrun'), 0o755);
   const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, FLOWRUN_DATA: '/nowhere', ...allowed, ...commandEnv(service) };
 
   async function operate(script: string): Promise<string> {
-    const { code, out, err } = await runShell(script, {
-      cwd: folder,
-      env: { PATH, HOME, FLOWRUN_DATA: '/nowhere', ...allowed, ...commandEnv(service) },
-    });
+    const { code, out, err } = await runShell(script, { cwd: folder, env });
     expect(code, err).toBe(0);
     return out;
   }
@@ -56,6 +57,8 @@ export async function openAcme(): Promise<Acme> {
     flowId,
     api: createApiClient({ url: service.url, key, flowId }),
     operate,
+    folder,
+    env,
     async close() {
       rmSync(folder, { recursive: true });
       await service.stop();
