@@ -3,7 +3,7 @@ import { note } from '../print.ts';
 import { openClient } from '../remote/connection.ts';
 import { exitCodeOf, exitCodes } from '../remote/exit-codes.ts';
 import { followToEnd, progressOn } from '../remote/runs/follow-run.ts';
-import { helloName, helloPrompt } from './prepare-hello.ts';
+import { helloName, helloPrompt } from './prepare-first-run.ts';
 
 interface FirstRun {
   runId: string;

@@ -6,7 +6,7 @@ export function helloCommand(deps: CliDeps): Command {
     .description('start and follow a first run, and show how to start the next; safe to repeat')
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }) => {
-      const { sayHello } = await import('./say-hello.ts');
-      await sayHello(deps, options);
+      const { makeFirstRun } = await import('./make-first-run.ts');
+      await makeFirstRun(deps, options);
     });
 }

@@ -1,5 +1,5 @@
 import { exampleRequest } from '../commands/key.ts';
-import { type Hello, helloName } from './prepare-hello.ts';
+import { type FirstRunSetup, helloName } from './prepare-first-run.ts';
 
 /** Commands that work as they are, from any machine that reaches the service. */
 export function nextSteps({
@@ -9,7 +9,7 @@ export function nextSteps({
   operator,
   signInLink,
   signInLinkExpiresAt,
-}: Hello): string {
+}: FirstRunSetup): string {
   const cli = `npx ${publicUrl}/cli.tgz`;
   return `
 Start the next run from your shell, with Node.js 20.16 or newer:

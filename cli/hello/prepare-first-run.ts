@@ -13,7 +13,7 @@ export const helloPrompt =
   'Write hello.md: a short greeting to someone who runs an agent here for the first time.';
 
 /** The resources of a first run, and a sign-in link. */
-export interface Hello {
+export interface FirstRunSetup {
   projectId: string;
   flowId: string;
   key: string;
@@ -23,7 +23,7 @@ export interface Hello {
   signInLinkExpiresAt: Date;
 }
 
-interface PreparedHello extends Hello {
+interface PreparedFirstRun extends FirstRunSetup {
   /** The URL of the API for this process. */
   apiUrl: string;
   /** One sentence for each resource that was missing. */
@@ -31,7 +31,10 @@ interface PreparedHello extends Hello {
 }
 
 /** Creates what the first run needs, and a sign-in link. Does nothing if the API is not ready. */
-export async function prepareHello(stores: Stores, validators: Validators): Promise<PreparedHello> {
+export async function prepareFirstRun(
+  stores: Stores,
+  validators: Validators,
+): Promise<PreparedFirstRun> {
   const project = await stores.projects.find(helloName);
   if (project !== null && project.archivedAt !== null)
     throw new CliError(

@@ -2,22 +2,22 @@ import type { CliDeps } from '../deps.ts';
 import { note, printRecord, write } from '../print.ts';
 import { startFirstRun } from './first-run.ts';
 import { nextSteps } from './next-steps.ts';
-import { prepareHello } from './prepare-hello.ts';
+import { prepareFirstRun } from './prepare-first-run.ts';
 
 /** Prepares the first run in the database, and starts it over HTTP. */
-export async function sayHello(
+export async function makeFirstRun(
   { withStores, loadValidators }: CliDeps,
   options: { json?: true },
 ): Promise<void> {
   const validators = await loadValidators();
-  const { created, apiUrl, ...hello } = await withStores((stores) =>
-    prepareHello(stores, validators),
+  const { created, apiUrl, ...setup } = await withStores((stores) =>
+    prepareFirstRun(stores, validators),
   );
   for (const sentence of created) note(sentence);
-  const run = await startFirstRun({ ...hello, url: apiUrl });
+  const run = await startFirstRun({ ...setup, url: apiUrl });
   if (run.offlineModel) note(offlineHint);
-  if (options.json) return printRecord({ ...hello, ...run }, options);
-  write(nextSteps(hello));
+  if (options.json) return printRecord({ ...setup, ...run }, options);
+  write(nextSteps(setup));
 }
 
 const offlineHint =
