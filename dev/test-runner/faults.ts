@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { stopFaultTestServers } from './fault-test-servers.ts';
+import { ensurePython } from './python/ensure-python.ts';
 import { runTests } from './run-tests.ts';
 import { runOnTestStack } from './test-stack-runner.ts';
 
@@ -10,7 +11,8 @@ await runOnTestStack('faults', async ({ folders, env, signal }) => {
   const resultFile = join(folders.data, 'faults.json');
   const args = ['--project', 'faults', ...process.argv.slice(2)];
   try {
-    return [await runTests({ env, resultFile, args, signal })];
+    const fullEnv = { ...env, TEST_PYTHON: await ensurePython() };
+    return [await runTests({ env: fullEnv, resultFile, args, signal })];
   } finally {
     await stopFaultTestServers();
   }

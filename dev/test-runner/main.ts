@@ -9,6 +9,7 @@ import { ensureBrowser } from '../stack/servers/browser.ts';
 import { ensureGvisorEngine } from '../stack/servers/gvisor-engine.ts';
 import { ensurePromtool } from '../stack/servers/promtool.ts';
 import { gvisorTestFiles } from './gvisor-tests.ts';
+import { ensurePython } from './python/ensure-python.ts';
 import { abortOnSignals } from './run-in-foreground.ts';
 import { runTests } from './run-tests.ts';
 import { needsStack, type Selection, selectTests } from './select-tests.ts';
@@ -54,7 +55,11 @@ async function runPart(stack: TestStack, selection: Selection): Promise<Tally[]>
 }
 
 async function ensurePrograms(): Promise<Record<string, string>> {
-  return { TEST_BROWSER: await ensureBrowser(), TEST_PROMTOOL: await ensurePromtool() };
+  return {
+    TEST_BROWSER: await ensureBrowser(),
+    TEST_PROMTOOL: await ensurePromtool(),
+    TEST_PYTHON: await ensurePython(),
+  };
 }
 
 /** If no engine here has gVisor, the note above the sums says so. */

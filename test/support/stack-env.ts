@@ -25,6 +25,8 @@ interface StackEnv {
   browser: string;
   /** The path of Prometheus' tool that tests alert rules. */
   promtool: string;
+  /** The path of a Python that has the packages of the Python client. */
+  python: string;
 }
 
 /** Variables are read on access, so that a test requires only the servers it uses. */
@@ -61,6 +63,9 @@ export const stackEnv: Readonly<StackEnv> = {
   },
   get promtool() {
     return read('TEST_PROMTOOL');
+  },
+  get python() {
+    return read('TEST_PYTHON');
   },
 };
 
