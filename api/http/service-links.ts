@@ -12,6 +12,7 @@ export function serviceLinks({
     openapi: url('/api/v1/openapi.json'),
     postman: url('/api/v1/postman.json'),
     client: url('/client.tgz'),
+    clientPython: url('/client-python.tar.gz'),
     cli: url('/cli.tgz'),
     readiness: url('/readyz'),
     signIn: url('/sign-in'),

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { tarEnd, tarHeader, tarPadding } from '../files/archive/tar-header.ts';
 
 interface ServedPackage {
-  /** The npm package. */
   archive: Buffer;
   /** Changes with the content of the package. */
   build: string;
@@ -18,13 +19,20 @@ const hashLength = 16;
  */
 export function readPackage(name: string): ServedPackage {
   const folder = new URL(`../../dist/${name}/`, import.meta.url);
-  const files = readdirSync(folder).sort();
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(fileURLToPath(folder), join(entry.parentPath, entry.name)))
+    .sort();
   const read = (file: string): Buffer => readFileSync(new URL(file, folder));
-  const { version } = JSON.parse(String(read('package.json'))) as { version: string }; // generated
+  const version = versionIn(String(read(files.includes('METADATA') ? 'METADATA' : 'package.json')));
   const tar = Buffer.concat([...files.flatMap((file) => tarEntry(file, read(file))), tarEnd]);
   const hash = createHash('sha256').update(tar).digest('hex').slice(0, hashLength);
   return { archive: gzipSync(tar, { level: 9 }), build: `${version}-${hash}` };
 }
+
+/** Of a description for pip or npm. */
+const versionIn = (description: string): string =>
+  /^(?:Version: | *"version": ")([^"\n]+)/m.exec(description)?.[1] ?? '';
 
 function tarEntry(name: string, content: Buffer): Buffer[] {
   const mode = name.endsWith('.cjs') ? 0o755 : 0o644;

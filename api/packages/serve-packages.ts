@@ -6,29 +6,34 @@ import { isNotModified } from '../files/not-modified.ts';
 import { publicPath } from '../http/public-path.ts';
 import { readPackage } from './read-package.ts';
 
-/** Serves the TypeScript client and the command line as npm packages. */
+/** The names of the packages with the ends of their files' names: npm and pip expect these. */
+const packages = { client: '.tgz', cli: '.tgz', 'client-python': '.tar.gz' } as const;
+
+type PackageName = keyof typeof packages;
+
+/** Serves the TypeScript client and the command line for npm, and the Python client for pip. */
 export function servePackages(app: App, publicUrl: string): void {
-  servePackage(app, publicUrl, 'client');
-  servePackage(app, publicUrl, 'cli');
+  for (const name of Object.keys(packages)) servePackage(app, publicUrl, name as PackageName);
 }
 
 /**
  * Serves a package under a fixed name and under a name that no other build has. The package is read
  * at the first request, because a description of the API needs none.
  */
-function servePackage(app: App, publicUrl: string, name: 'client' | 'cli'): void {
+function servePackage(app: App, publicUrl: string, name: PackageName): void {
   let known: ReturnType<typeof readPackage> | undefined;
   const current = () => (known ??= readPackage(name));
+  const end = packages[name];
   const config = forAnyone;
   const schema = { hide: true };
 
-  app.get(`/${name}.tgz`, { config, schema }, async (request, reply) => {
-    const path = publicPath(publicUrl, `/${name}-${current().build}.tgz`);
+  app.get(`/${name}${end}`, { config, schema }, async (request, reply) => {
+    const path = publicPath(publicUrl, `/${name}-${current().build}${end}`);
     reply.headers({ 'cache-control': 'no-cache', 'content-location': path });
     return send(request, reply);
   });
   app.get<{ Params: { build: string } }>(
-    `/${name}-:build.tgz`,
+    `/${name}-:build${end}`,
     { config, schema },
     async (request, reply) => {
       if (request.params.build !== current().build) throw notFound('Package');

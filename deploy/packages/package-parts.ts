@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -17,3 +17,10 @@ export function licensesOf(...packages: string[]): string {
   );
   return licenses.join('\n');
 }
+
+/** The files of a folder and of the folders in it, as relative paths in a fixed order. */
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .sort();

@@ -6,6 +6,7 @@ import { repository } from '../lib/folders.ts';
 import { makeClientTypes } from './client-types.ts';
 import { makeLimits } from './limits.ts';
 import { makeCollection } from './postman.ts';
+import { makePythonFiles } from './python/client-python.ts';
 import { makeSettings } from './settings.ts';
 import { makeStreamPage } from './stream.ts';
 import { buildStubApi } from './stub-api.ts';
@@ -27,6 +28,7 @@ export async function makeDocuments(): Promise<GeneratedDocument[]> {
     written('api/postman.json', asJson(await makeCollection(description))),
     written('api/flow-file.schema.json', asJson(makeFlowFileSchema())),
     written('client/generated/types.ts', makeClientTypes(description)),
+    ...makePythonFiles(description).map(([path, text]) => written(path, text)),
     written('docs/settings.md', makeSettings()),
     written('docs/limits.md', makeLimits()),
     written('docs/stream.md', makeStreamPage()),

@@ -9,23 +9,29 @@ interface Interface {
 /** Fewer fields are repeated. */
 const sharedMin = 5;
 
-/** Interfaces of the fields that all of these have, besides those that the document names. */
-const bases: Record<string, string[]> = {
-  RunConfigFields: ['OpenSessionBody', 'RetryRunBody', 'TriggerRunBody'],
+/** Names of further interfaces, each with those whose common fields it has. */
+type Bases = Record<string, string[]>;
+
+export const webhookBases: Bases = {
   WebhookOfRun: ['InteractionAsked', 'RunStarted', 'SessionIdle'],
 };
 
-export function declare(interfaces: Interface[]): string[] {
+/** An interface with the base that has its other fields. */
+export interface Declared extends Interface {
+  base: string | null;
+}
+
+/** Adds the bases, and sorts by name. Without further fields, it is an alias of its base. */
+export function shareFields(interfaces: Interface[], bases: Bases): Declared[] {
   const all = [...interfaces, ...Object.entries(bases).map((entry) => baseOf(interfaces, entry))];
   return all
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .map((each) => {
       const { name, fields } = each;
       const base = all.filter((other) => isBase(other, each)).reduce(largest, null);
-      if (base === null) return declaration(name, fields);
+      if (base === null) return { name, base, fields };
       const rest = fields.filter((field) => !base.fields.includes(field));
-      if (rest.length === 0) return `export type ${name} = ${base.name};\n`;
-      return declaration(`${name} extends ${base.name}`, rest);
+      return { name, base: base.name, fields: rest };
     });
 }
 
@@ -47,6 +53,3 @@ function isBase(base: Interface, { name, fields }: Interface): boolean {
 
 const largest = (one: Interface | null, other: Interface): Interface =>
   one === null || other.fields.length > one.fields.length ? other : one;
-
-const declaration = (head: string, fields: string[]): string =>
-  `export interface ${head} {\n${fields.join('')}}\n`;

@@ -15,9 +15,16 @@ export async function ensureServedPackages(): Promise<void> {
 const hashFile = join(repository, 'dist/packages-hash');
 
 function hashOfSources(): string {
-  const folders = ['cli', 'client', 'config', 'core', 'dashboard', 'deploy/packages'].map((name) =>
-    join(repository, name),
-  );
+  const names = [
+    'cli',
+    'client',
+    'client-python',
+    'config',
+    'core',
+    'dashboard',
+    'deploy/packages',
+  ];
+  const folders = names.map((name) => join(repository, name));
   const locked = readFileSync(join(repository, 'package-lock.json'));
   return hashOf(locked, ...folders.map((folder) => hashOfFolder(folder)));
 }

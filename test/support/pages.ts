@@ -37,7 +37,7 @@ export function codeIn({ path, text }: Page): { path: string; code: string }[] {
 }
 
 const folders = [
-  ...['api', 'activities', 'cli', 'config', 'core', 'deploy', 'dev', 'ops'],
+  ...['api', 'activities', 'cli', 'client-python', 'config', 'core', 'deploy', 'dev', 'ops'],
   ...['lib', 'offline-model', 'sandbox', 'systems', 'worker', 'workflows'],
 ];
 
@@ -45,7 +45,9 @@ const folders = [
 export function readSource(of: string[] = folders): string {
   const files = of.flatMap((folder) =>
     readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => /\.(ts|mjs|sql|yml|json|sh)$/.test(file) && !file.includes('node_modules'))
+      .filter(
+        (file) => /\.(ts|mjs|py|sql|yml|json|sh)$/.test(file) && !file.includes('node_modules'),
+      )
       .map((file) => join(repository, folder, file)),
   );
   const all = [...files, join(repository, 'docker-compose.yml')];

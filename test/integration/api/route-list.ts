@@ -176,6 +176,8 @@ export const routesByCaller = {
     'GET /cli-:build.tgz',
     'GET /cli.tgz',
     'GET /client-:build.tgz',
+    'GET /client-python-:build.tar.gz',
+    'GET /client-python.tar.gz',
     'GET /client.tgz',
     'GET /healthz',
     'GET /p/:projectId/runs',

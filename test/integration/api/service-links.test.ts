@@ -13,6 +13,7 @@ test('links the parts of the service for clients that are no browsers', async ()
         openapi: 'http://127.0.0.1/flows/api/v1/openapi.json',
         postman: 'http://127.0.0.1/flows/api/v1/postman.json',
         client: 'http://127.0.0.1/flows/client.tgz',
+        clientPython: 'http://127.0.0.1/flows/client-python.tar.gz',
         cli: 'http://127.0.0.1/flows/cli.tgz',
         readiness: 'http://127.0.0.1/flows/readyz',
         signIn: 'http://127.0.0.1/flows/sign-in',

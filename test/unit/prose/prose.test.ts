@@ -9,7 +9,7 @@ const exempt =
 const texts = ownFiles().filter((path) => !exempt.test(path));
 const pages = texts.filter((path) => path.endsWith('.md'));
 const sources = texts.filter((path) =>
-  /\.(?:ts|mjs|sql|ya?ml|sh)$|^(?:Dockerfile|flowrun)$/.test(path),
+  /\.(?:ts|mjs|py|sql|ya?ml|sh)$|^(?:Dockerfile|flowrun)$/.test(path),
 );
 
 /** The rules of language quote these words. */

@@ -7,6 +7,7 @@ const productFolders = [
   'api',
   'cli',
   'client',
+  'client-python',
   'config',
   'core',
   'dashboard',
@@ -23,7 +24,7 @@ const ownFolders = [...productFolders, 'bench', 'dev', 'docs', 'ops', 'test'];
 
 /** Packages, and files that are not written by hand. */
 const leftOut =
-  /(?:^|\/)(?:node_modules|dist|\.cache)(?:\/|$)|^client\/generated\/|^test\/(?:fixtures\/(?:lint|agent-output)|histories)\//;
+  /(?:^|\/)(?:node_modules|dist|\.cache|__pycache__)(?:\/|$)|^client\/generated\/|^client-python\/flowrun\/(?:_generated|_sync)\/|^test\/(?:fixtures\/(?:lint|agent-output)|histories)\//;
 
 let files: string[] | undefined;
 

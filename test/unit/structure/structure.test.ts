@@ -42,7 +42,9 @@ describe('the source tree', () => {
   });
 
   test('has files of at most 250 lines, tests included', () => {
-    expect(longFiles(code, readOwnFile)).toEqual([]);
+    const python = ownFiles().filter((file) => file.endsWith('.py'));
+    expect(python.length).toBeGreaterThan(20);
+    expect(longFiles([...code, ...python], readOwnFile)).toEqual([]);
   });
 
   test('has unit tests that start, build and download nothing', () => {

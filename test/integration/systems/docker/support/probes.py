@@ -1,6 +1,6 @@
-# Things that must not be possible inside a sandbox, one line of JSON for each. A probe holds only if
-# it was refused for the right reason: a bad argument or an absent feature proves nothing. Arguments
-# are chosen so that the same script does no harm where nothing holds it in.
+# Things that must not be possible inside a sandbox, one line of JSON for each. A probe holds only
+# if it was refused for the right reason: a bad argument or an absent feature proves nothing.
+# Arguments are chosen so that the same script does no harm where nothing holds it in.
 #   probes.py <abstract socket name of the host>
 
 import ctypes, errno, json, os, platform, resource, socket, stat, subprocess, sys
