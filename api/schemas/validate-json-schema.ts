@@ -1,14 +1,15 @@
 // Validates a client's JSON Schema against the meta-schema. The schema is never compiled: for some
 // short schemas that takes seconds.
 
-import { Ajv } from 'ajv';
-import { isObject } from '../../core/json.ts';
+import { Ajv, type ValidateFunction } from 'ajv';
+import draft from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 
 type Schema = Record<string, unknown>;
 
 /** Null if the agent can probably use the schema. */
 export function jsonSchemaError(schema: Schema): string | null {
   try {
+    const isSchema = (validator ??= compileValidator());
     if (!isSchema(schema)) return describeError(isSchema.errors?.[0]);
     const dangling = refsIn(schema).find((ref) => ref.startsWith('#/') && !resolves(schema, ref));
     return dangling === undefined ? null : `has an unresolvable $ref ${dangling.slice(0, 100)}`;
@@ -23,16 +24,17 @@ const supported = schemaOfSchemas();
 /** The keywords that a schema may have, as a regular expression. */
 export const keywordPattern = `^(?:${keywordsOf(supported).join('|').replaceAll('$', '\\$')})$`;
 
-const isSchema = new Ajv({ logger: false, strict: false, formats: formats() }).compile(supported);
+/** Compiled for the first schema of a client, because each start of the API waited for it. */
+let validator: ValidateFunction | null = null;
+
+const compileValidator = (): ValidateFunction =>
+  new Ajv({ logger: false, strict: false, formats: formats() }).compile(supported);
 
 /** Draft 7 with the agent's extensions. The agent rejects any other keyword. */
 function schemaOfSchemas(): Schema {
-  const draft = new Ajv().getSchema('http://json-schema.org/draft-07/schema')?.schema;
-  if (!isObject(draft) || !isObject(draft['properties']))
-    throw new Error('Ajv does not contain draft 7');
   const flag = { type: 'boolean' };
   const extensions = {
-    $defs: draft['properties']['definitions'],
+    $defs: draft.properties.definitions,
     nullable: flag,
     deprecated: flag,
     writeOnly: flag,
@@ -44,7 +46,7 @@ function schemaOfSchemas(): Schema {
     ...draft,
     $id: 'output-schema',
     $schema: undefined,
-    properties: { ...draft['properties'], ...extensions },
+    properties: { ...draft.properties, ...extensions },
     additionalProperties: false,
   };
 }
@@ -65,7 +67,7 @@ function isPattern(text: string): boolean {
   }
 }
 
-function describeError(error: NonNullable<typeof isSchema.errors>[number] | undefined): string {
+function describeError(error: NonNullable<ValidateFunction['errors']>[number] | undefined): string {
   const { instancePath = '', message = 'is not a JSON Schema', params = {} } = error ?? {};
   const unknown: unknown = params['additionalProperty'];
   const which = typeof unknown === 'string' ? ` (${unknown.slice(0, 100)})` : '';
