@@ -52,10 +52,13 @@ class Webhooks(unittest.TestCase):
         {"projectId": "p", "endpointId": "e", "sentAt": "2026-01-01T00:00:00.000Z"}
     ).encode()
 
-    def signed(self, secret: str = "secret", time: int = 1000) -> dict[str, str]:
-        digest = hmac.new(secret.encode(), f"{time}.".encode() + self.body, hashlib.sha256)
+    def signed(
+        self, secret: str = "secret", *, event: str = "endpoint.test", body: bytes = body
+    ) -> dict[str, str]:
+        time = 1000
+        digest = hmac.new(secret.encode(), f"{time}.".encode() + body, hashlib.sha256)
         return {
-            "X-Service-Event": "endpoint.test",
+            "X-Service-Event": event,
             "X-Service-Delivery-Id": "d1",
             "X-Service-Signature": f"t={time},v1={digest.hexdigest()}",
         }
@@ -86,6 +89,22 @@ class Webhooks(unittest.TestCase):
                 verify_webhook(given, sent, "secret", now=now)
         with self.assertRaises(ValueError):
             verify_webhook(headers, body, "")
+
+    def test_of_a_session_are_not_those_of_a_run(self) -> None:
+        usage = dict.fromkeys(
+            ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"), 0
+        )
+        ids = dict.fromkeys(("runId", "flowId", "projectId", "sessionId"), "a")
+        times = dict.fromkeys(("startedAt", "finishedAt"), "2026-01-01T00:00:00.000Z")
+        states = {"status": "sleep", "agentStatus": "idle", "triggerType": "api", "labels": {}}
+        results = dict.fromkeys(("exitCode", "result", "costUsd", "files"))
+        body = json.dumps({**ids, **times, **states, **results, "usage": usage}).encode()
+        headers = self.signed(event="session.ended", body=body)
+        event = verify_webhook(headers, body, "secret", now=1000)
+        self.assertEqual(event.type, "session.ended")
+        with self.assertRaises(WebhookRejected):
+            forged = {**headers, "X-Service-Event": "run.finished"}
+            verify_webhook(forged, body, "secret", now=1000)
 
     def test_of_the_published_standard_vector_are_accepted(self) -> None:
         headers = {
@@ -132,6 +151,9 @@ class Archives(unittest.TestCase):
         for entry in [link, *map(tarfile.TarInfo, paths)]:
             with self.assertRaises(ValueError):
                 extract(archive_of(entry), self.folder)
+        with self.assertRaises(ValueError):
+            extract(archive_of(tarfile.TarInfo("../new/a")), self.folder)
+        self.assertEqual(list(self.folder.parent.iterdir()), [self.folder])
         outside = self.folder.parent / "outside"
         outside.mkdir()
         (self.folder / "linked").symlink_to(outside)
