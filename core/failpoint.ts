@@ -14,6 +14,7 @@ export const failpoints = [
   'chat.stored',
   'chat.signalled',
   'chat.marked',
+  'files.written',
 
   'start.planned',
   'start.listening',

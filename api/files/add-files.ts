@@ -1,4 +1,5 @@
 import type { AuditActor } from '../../core/audit/audit-entry.ts';
+import { failpoint } from '../../core/failpoint.ts';
 import { limits } from '../../core/limits.ts';
 import type { Run } from '../../core/runs/run.ts';
 import type { ScopedFile } from '../../systems/postgres/files/input-files.ts';
@@ -12,7 +13,6 @@ import {
   storeContents,
 } from './classify-files.ts';
 import { activeHostOf, sandboxUnavailable } from './host-files.ts';
-import type { DecodedFile } from './input-files.ts';
 
 interface AddedFiles {
   files: ScopedFile[];
@@ -27,7 +27,8 @@ interface FilesToAdd extends Omit<FileTarget, 'flowId'> {
 /**
  * Writes to the run's directory first and to the flow's files afterwards, so a file that cannot be
  * written does not reach later runs. An interrupted request is safe to repeat. For a session
- * without a sandbox, the files are written at its next turn.
+ * without a sandbox, the files are written at its next turn. The entry in the audit log is stored
+ * before a host can write, so it remains if the directory rejects the files.
  */
 export async function addFiles(
   deps: ApiDeps,
@@ -38,15 +39,18 @@ export async function addFiles(
   if (activeHostOf(run) === null && !canWait(run)) throw sandboxUnavailable();
 
   const { runId, flowId } = run;
-  const target = { flowId, files, mayChangeFlow, changedBy };
+  const toClassify = { flowId, files, mayChangeFlow, changedBy };
   await checkStorage(deps, run.projectId);
-  await retryWhileIgnoreChanges(deps, target, (classified) =>
+  await retryWhileIgnoreChanges(deps, toClassify, (classified) =>
     deps.flowFiles.check(flowId, classified),
   );
   await storeContents(deps, run.projectId, files);
-  const arePending = (await writeNow(deps, run, files)) === 'pending';
-  const added = await retryWhileIgnoreChanges(deps, target, async (classified) => {
-    const answer = await deps.flowFiles.add({ runId, flowId, arePending, author }, classified);
+  const unrecorded = activeHostOf(run) === null ? author : undefined;
+  const arePending = (await writeNow(deps, run, { files, author })) === 'pending';
+  failpoint('files.written');
+  const added = await retryWhileIgnoreChanges(deps, toClassify, async (classified) => {
+    const target = { runId, flowId, arePending, author: unrecorded };
+    const answer = await deps.flowFiles.add(target, classified);
     return answer.outcome === 'added' ? { ...answer, files: classified.files } : answer;
   });
   return { files: added.files, arePending };
@@ -59,9 +63,10 @@ const canWait = ({ sessionId, endCause }: Run): boolean => sessionId !== null &&
 async function writeNow(
   deps: ApiDeps,
   run: Run,
-  files: DecodedFile[],
+  added: Pick<FilesToAdd, 'files' | 'author'>,
 ): Promise<'written' | 'pending'> {
-  if (activeHostOf(run) !== null && (await writeToHost(deps, run, files)) === 'written') {
+  const { files } = added;
+  if (activeHostOf(run) !== null && (await writeToHost(deps, run, added)) === 'written') {
     return 'written';
   }
   const now = await deps.runs.find(run.runId);
@@ -82,7 +87,7 @@ const runHasEnded = () =>
 async function writeToHost(
   deps: ApiDeps,
   run: Run,
-  files: DecodedFile[],
+  { files, author }: Pick<FilesToAdd, 'files' | 'author'>,
 ): Promise<'written' | 'gone'> {
   const hostId = activeHostOf(run);
   if (hostId === null) throw sandboxUnavailable();
@@ -90,7 +95,7 @@ async function writeToHost(
     files: files.map(({ path, sha256, size, mode }) => ({ path, sha256, size, mode })),
   };
   const response = await deps.hostRpc.call(
-    { hostId, run, kind: 'write_files', payload },
+    { hostId, run, kind: 'write_files', payload, author },
     { timeoutMs: limits.hostRpc.filesTimeoutMs },
   );
   if (response.outcome === 'timeout') throw sandboxUnavailable();

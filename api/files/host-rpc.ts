@@ -1,6 +1,7 @@
 // Calls from an API process to the host that owns a run: a row in Postgres is the request, and a
 // notification in Redis announces it. Notifications may be lost, so both sides also poll.
 
+import type { AuditActor } from '../../core/audit/audit-entry.ts';
 import type { HostCallKind, HostCallPayload, HostCallResult } from '../../core/hosts/host-rpc.ts';
 import { hostChannel, responseChannel } from '../../core/hosts/host-rpc.ts';
 import { limits } from '../../core/limits.ts';
@@ -14,6 +15,8 @@ export interface HostRpcRequest<K extends HostCallKind> {
   run: Pick<Run, 'projectId' | 'runId'>;
   kind: K;
   payload: HostCallPayload<K>;
+  /** The operator who adds files by the request, for the entry in the audit log. */
+  author?: AuditActor | undefined;
 }
 
 type HostRpcResponse<K extends HostCallKind> =
@@ -36,7 +39,7 @@ interface HostRpcDeps {
 
 export function createHostRpc({ store, notifications, newId }: HostRpcDeps): HostRpc {
   return {
-    async call({ hostId, run, kind, payload }, { timeoutMs }) {
+    async call({ hostId, run, kind, payload, author }, { timeoutMs }) {
       const { projectId, runId } = run;
       const requestId = newId();
       const until = performance.now() + timeoutMs;
@@ -44,7 +47,7 @@ export function createHostRpc({ store, notifications, newId }: HostRpcDeps): Hos
       const unsubscribe = notifications.subscribe(responseChannel(requestId), notifier.notify);
       try {
         const request = { requestId, projectId, runId, kind, payload: JSON.stringify(payload) };
-        await store.open({ ...request, hostId, ttlMs: timeoutMs });
+        await store.open({ ...request, hostId, ttlMs: timeoutMs, author });
         notifications.notify(hostChannel(hostId));
         const result = (await pollResult()) ?? (await store.withdraw(requestId));
         // Written by the handler of this kind, which has this result type.

@@ -1,7 +1,9 @@
 // Requests of API processes to the host of a run, with their results. A row exists until its result
 // was read or the request has expired.
 
+import { type ChangeAuthor, changeBy } from '../accounts/record-entry.ts';
 import type { Db, Pool } from '../client/pool.ts';
+import { recordRunChange } from '../runs/record-run-change.ts';
 
 interface HostRpcRow {
   requestId: string;
@@ -10,6 +12,13 @@ interface HostRpcRow {
   kind: string;
   /** JSON text. */
   payload: string;
+}
+
+interface NewHostRpc extends HostRpcRow {
+  hostId: string;
+  ttlMs: number;
+  /** The operator who adds files by it. */
+  author?: ChangeAuthor;
 }
 
 /** Identical requests, which one execution serves. */
@@ -32,7 +41,16 @@ export type HostRpcStore = ReturnType<typeof createHostRpcStore>;
 
 export function createHostRpcStore(pool: Pool) {
   return {
-    open: (request: HostRpcRow & { hostId: string; ttlMs: number }) => insert(pool, request),
+    /**
+     * With an author, the entry in the audit log is written in the same transaction: no host can
+     * serve the request before.
+     */
+    open: ({ author, ...request }: NewHostRpc) =>
+      changeBy(pool, author, async (db) => {
+        await insert(db, request);
+        const change = { runId: request.runId, fieldsAfter: ['files'] };
+        await recordRunChange(db, author, { ...change, action: 'run_files_added' });
+      }),
     /** Returns the result as JSON text and deletes the row; null if there is no result yet. */
     takeResult: (requestId: string) => takeResult(pool, requestId),
     /** Deletes the request; returns the result if there is one after all. */
@@ -49,10 +67,7 @@ export function createHostRpcStore(pool: Pool) {
   };
 }
 
-async function insert(
-  db: Db,
-  request: HostRpcRow & { hostId: string; ttlMs: number },
-): Promise<void> {
+async function insert(db: Db, request: Omit<NewHostRpc, 'author'>): Promise<void> {
   await db.query(
     `insert into host_rpc_requests (id, host_id, project_id, run_id, kind, payload, expires_at)
      values ($1, $2, $3, $4, $5, $6, db_clock() + $7::interval)`,
