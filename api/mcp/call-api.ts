@@ -1,13 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { App } from '../app-types.ts';
+import type { EndingCalls } from './ending-calls.ts';
 
 /** A request to a route of this API. */
-interface ApiCall {
+export interface ApiCall {
   method: 'GET' | 'POST';
   /** Includes the query. */
   path: string;
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
+  /** Ends the call. It then rejects. */
+  signal?: AbortSignal;
 }
 
 export interface ApiResponse {
@@ -34,7 +37,7 @@ export interface CallApi {
 export function createCallApi(
   app: App,
   { headers, ip }: FastifyRequest,
-  of: Pick<CallApi, 'signal' | 'toolCallId'>,
+  { endingCalls, ...of }: Pick<CallApi, 'signal' | 'toolCallId'> & { endingCalls: EndingCalls },
 ): CallApi {
   const { authorization = '' } = headers;
   return Object.assign(callApi, of);
@@ -44,14 +47,17 @@ export function createCallApi(
     path,
     body,
     headers: further = {},
+    signal,
   }: ApiCall): Promise<ApiResponse> {
-    const response = await app.inject({
-      method,
-      url: path,
-      remoteAddress: ip,
-      headers: { authorization, ...further },
-      ...(body === undefined ? {} : { payload: body }),
-    });
+    const inject = (own: Record<string, string>) =>
+      app.inject({
+        method,
+        url: path,
+        remoteAddress: ip,
+        headers: { authorization, ...further, ...own },
+        ...(body === undefined ? {} : { payload: body }),
+      });
+    const response = await (signal ? endingCalls.run(signal, inject) : inject({}));
     const text = response.body;
     const isJson = String(response.headers['content-type']).startsWith('application/json');
     return {

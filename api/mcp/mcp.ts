@@ -10,6 +10,7 @@ import { noQuery } from '../runs/run-schema.ts';
 import { errors } from '../schemas/envelope.ts';
 import { jsonValue } from '../schemas/text.ts';
 import { createCallApi } from './call-api.ts';
+import { createEndingCalls } from './ending-calls.ts';
 import { createMcpServer } from './mcp-server.ts';
 
 /** Responses are not accepted, because the server sends no requests to its clients. */
@@ -53,11 +54,13 @@ export function mcp(
   const config = forKeysAndAgents('read', 'run', 'chat');
   const bodyLimit = limits.http.mediumBodyMaxBytes;
   const url = `${publicUrl}${paths[0].path}`;
+  const endingCalls = createEndingCalls(app);
   for (const { path, operationId } of paths) {
     const described = { ...schema, operationId };
     app.post(path, { config, schema: described, bodyLimit }, async (request, reply) => {
       const answer = await withClientSignal(reply, closing, async (signal) => {
-        const callApi = createCallApi(app, request, { signal, toolCallId: toolCallIdOf(request) });
+        const of = { signal, toolCallId: toolCallIdOf(request), endingCalls };
+        const callApi = createCallApi(app, request, of);
         const isAgent = (request.caller?.agent ?? null) !== null;
         const createServer = () => createMcpServer(callApi, request.body, { isAgent });
         const handler = createMcpHandler(createServer, {

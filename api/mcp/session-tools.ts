@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { mcpLimits } from '../../core/agent/mcp-limits.ts';
-import { sleep } from '../../lib/async/sleep.ts';
-import type { ApiResponse, CallApi } from './call-api.ts';
+import type { ApiCall, ApiResponse, CallApi } from './call-api.ts';
 import { findFlow } from './find-flow.ts';
 import * as fields from './tool-fields.ts';
 import { dataOf, failureOf, firstPart, success } from './tool-result.ts';
@@ -39,8 +38,7 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
       const opened = known === undefined ? await openSession(callApi, path) : known;
       if (typeof opened !== 'string') return failureOf(opened);
       const body = { message, sessionId: opened, clientMessageId: messageId, stream: false };
-      const sending = callApi({ method: 'POST', path: `${path}/chat`, body });
-      const response = await Promise.race([sending, waitFor(callApi.signal)]);
+      const response = await withinWait(callApi, { method: 'POST', path: `${path}/chat`, body });
       return response === null || response.status === 202
         ? success({ sessionId: opened, messageId, hasEnded: false, next })
         : replyOf(response);
@@ -48,10 +46,25 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
   );
 }
 
-/** Resolves when the tool has waited long enough, or its client waits no longer. */
-async function waitFor(signal: AbortSignal): Promise<null> {
-  await sleep(mcpLimits.waitMaxSeconds * 1_000, signal);
-  return null;
+/**
+ * Ends the call when the tool has waited long enough, or its client waits no longer. Null then: the
+ * message is stored, or can be sent again.
+ */
+async function withinWait(callApi: CallApi, call: ApiCall): Promise<ApiResponse | null> {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  const timer = setTimeout(end, mcpLimits.waitMaxSeconds * 1_000);
+  callApi.signal.addEventListener('abort', end);
+  if (callApi.signal.aborted) end();
+  try {
+    return await callApi({ ...call, signal: ending.signal });
+  } catch (error) {
+    if (ending.signal.aborted) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    callApi.signal.removeEventListener('abort', end);
+  }
 }
 
 const next = 'The turn has not ended: call chat again with the same message and these IDs.';

@@ -72,6 +72,29 @@ test('a tool stops waiting when its client disconnects', async () => {
   expect(reads() - after).toBeLessThanOrEqual(1);
 });
 
+test('the request of a chat ends when its client disconnects, and the message is kept', async () => {
+  const { key, flowId } = await fixture.tenant();
+  const requests = () => api.log().split('"route":"/api/v1/flows/:flowId/chat"').length - 1;
+  const messages = async () => {
+    const text = `select count(*) from session_messages m join runs r on r.id = m.run_id
+                  where r.flow_id = $1`;
+    return Number((await fixture.database.pool.query(text, [flowId])).rows[0].count);
+  };
+  const leaving = new AbortController();
+  const waiting = fetch(`${api.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(toolCall('chat', { flow: flowId, message: 'Hello' })),
+    signal: leaving.signal,
+  });
+  await expect.poll(messages, { timeout: 10_000 }).toBe(1);
+  const before = requests();
+  leaving.abort();
+  await expect(waiting).rejects.toThrow();
+  await expect.poll(requests, { timeout: 10_000 }).toBe(before + 1);
+  expect(await messages()).toBe(1);
+});
+
 test('find and list every flow, and have a tool for flows after the first page', async () => {
   const { key, projectId, flowId } = await fixture.tenant();
   await fixture.database.pool.query(
