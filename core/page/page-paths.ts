@@ -4,6 +4,8 @@ export const pagePaths = {
   signIn: '/sign-in',
   runs: '/p/:projectId/runs',
   run: '/p/:projectId/runs/:runId',
+  chats: '/p/:projectId/chat',
+  chat: '/p/:projectId/chat/:runId',
 } as const;
 
 export type PageName = keyof typeof pagePaths;

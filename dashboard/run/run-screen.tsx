@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Answers } from '../../client/runs/run.ts';
 import { loadFlows } from '../runs/flow-names.ts';
 import { query } from '../shell/location.ts';
 import { projectHttp } from '../shell/service.ts';
 import { AnswerContext } from '../transcript/answer-context.ts';
 import { Conversation } from '../transcript/conversation.tsx';
 import { FailureNote } from '../ui/failure-note.tsx';
+import { answerOf } from './answer-of.ts';
 import { openRunFeed, type RunFeed } from './run-feed.ts';
 import { RunHeader } from './run-header.tsx';
 import { RunTabs } from './run-tabs.tsx';
@@ -38,16 +38,12 @@ function OpenedRun({ feed }: { feed: RunFeed }) {
       <FailureNote failure={failure} />
     );
   }
-  const answer = async (interactionId: string, answers: Answers) => {
-    const path = `/runs/${feed.runId}/interactions/${interactionId}`;
-    await feed.http.data({ method: 'POST', path, json: { answers }, isRepeatable: true });
-  };
   return (
     <div class="run">
       <RunHeader feed={feed} record={record} />
       {failure !== null && <FailureNote failure={failure} />}
       <div class="panes" data-tab={query.value.get('tab') ?? 'conversation'}>
-        <AnswerContext.Provider value={answer}>
+        <AnswerContext.Provider value={answerOf(feed)}>
           <Conversation
             transcript={feed.transcript.value}
             hasEarlier={feed.hasEarlier.value}

@@ -10,6 +10,8 @@ import { ShortcutList } from './shortcut-list.tsx';
 import { isSignedOut } from './signed-out.ts';
 
 const RunScreen = lazyScreen(async () => (await import('../run/run-screen.tsx')).RunScreen);
+const ChatScreen = lazyScreen(async () => (await import('../chat/chat-screen.tsx')).ChatScreen);
+const ChatsScreen = lazyScreen(async () => (await import('../chat/chats-screen.tsx')).ChatsScreen);
 
 /** The screen at the address. Operators who are not signed in see how to sign in. */
 export function App() {
@@ -35,6 +37,10 @@ function Screen() {
   const { name, params } = page.value ?? { name: 'start', params: {} };
   const { projectId = '', runId = '' } = params;
   switch (name) {
+    case 'chat':
+      return <ChatScreen key={runId} projectId={projectId} runId={runId} />;
+    case 'chats':
+      return <ChatsScreen key={projectId} projectId={projectId} />;
     case 'run':
       return <RunScreen key={runId} projectId={projectId} runId={runId} />;
     case 'runs':

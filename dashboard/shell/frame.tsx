@@ -12,7 +12,10 @@ interface Place {
   also: readonly PageName[];
 }
 
-const places: readonly Place[] = [{ name: 'runs', title: 'Runs', also: ['run'] }];
+const places: readonly Place[] = [
+  { name: 'runs', title: 'Runs', also: ['run'] },
+  { name: 'chats', title: 'Chat', also: ['chat'] },
+];
 
 /** What surrounds every screen: the project, the places to go, and the operator. */
 export function Frame({ children }: { children: ComponentChildren }) {

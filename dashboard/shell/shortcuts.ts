@@ -13,12 +13,13 @@ export const everywhere: readonly Shortcut[] = [
   { keys: 'j k', title: 'Next and previous row' },
   { keys: 'Enter', title: 'Open the row' },
   { keys: 'g r', title: 'Go to the runs' },
+  { keys: 'g c', title: 'Go to the chats' },
   { keys: '?', title: 'Show this list' },
 ];
 
 export const isListOpen = signal(false);
 
-const places: Record<string, PageName | undefined> = { r: 'runs' };
+const places: Record<string, PageName | undefined> = { r: 'runs', c: 'chats' };
 
 let isGoing = false;
 

@@ -11,12 +11,17 @@ import { licensesOf, root } from './package-parts.ts';
 
 const folder = join(root, 'dashboard');
 
+/** The packages whose code is in the scripts. */
+const bundled = [
+  ...['preact', '@preact/signals', '@preact/signals-core', 'eventsource-parser', 'marked'],
+];
+
 /** The files of the page, and of each file a compressed copy with the suffix `.br` and `.gz`. */
 export async function buildPage(): Promise<Record<string, string | Uint8Array>> {
   const files = new Map(await bundle());
   const icon = readFileSync(join(folder, 'icon.svg'));
   files.set(`icon-${hashOf(icon)}.svg`, icon);
-  files.set('licenses.txt', Buffer.from(licensesOf('preact', '@preact/signals', 'marked')));
+  files.set('licenses.txt', Buffer.from(licensesOf(...bundled)));
   const index = Buffer.from(indexWith([...files.keys()]));
   const compressed = await Promise.all([...files].map(compress));
   return Object.fromEntries([...files, ...compressed.flat(), ['index.html', index]]);

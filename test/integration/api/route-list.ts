@@ -180,6 +180,8 @@ export const routesByCaller = {
     'GET /client-python.tar.gz',
     'GET /client.tgz',
     'GET /healthz',
+    'GET /p/:projectId/chat',
+    'GET /p/:projectId/chat/:runId',
     'GET /p/:projectId/runs',
     'GET /p/:projectId/runs/:runId',
     'GET /readyz',

@@ -1,0 +1,88 @@
+import { useEffect } from 'preact/hooks';
+import type { SessionDetails } from '../../client/generated/types.ts';
+import { openSession } from '../../client/sessions/session.ts';
+import { flowsOf, loadFlows } from '../runs/flow-names.ts';
+import { hrefOf, open, query, setQuery } from '../shell/location.ts';
+import { projectHttp } from '../shell/service.ts';
+import { ActionButton } from '../ui/action-button.tsx';
+import { plural } from '../ui/format.ts';
+import { Loaded } from '../ui/loaded.tsx';
+import { collect, useLoading } from '../ui/loading.ts';
+import { stateOf } from '../ui/run-state.ts';
+import { StateMark } from '../ui/state-mark.tsx';
+import { Age } from '../ui/times.tsx';
+
+/** The sessions of a flow, and a button that opens another. */
+export function ChatsScreen({ projectId }: { projectId: string }) {
+  const flows = flowsOf(projectId);
+  const flowId = query.value.get('flow') ?? flows[0]?.flowId ?? null;
+  useEffect(() => void loadFlows(projectId), [projectId]);
+
+  async function openChat(): Promise<void> {
+    if (flowId === null) return;
+    const session = await openSession(projectHttp(projectId), flowId, { partialMessages: true });
+    open('chat', { projectId, runId: session.run.runId });
+  }
+
+  return (
+    <>
+      <h1>Chat</h1>
+      <div class="filters">
+        <select
+          aria-label="Flow"
+          value={flowId ?? ''}
+          onChange={({ currentTarget }) => setQuery({ flow: currentTarget.value })}
+        >
+          {flows.map((flow) => (
+            <option key={flow.flowId} value={flow.flowId}>
+              {flow.name}
+            </option>
+          ))}
+        </select>
+        <ActionButton class="primary" onAction={openChat}>
+          New chat
+        </ActionButton>
+      </div>
+      {flowId !== null && <Sessions key={flowId} projectId={projectId} flowId={flowId} />}
+    </>
+  );
+}
+
+/** How many sessions are listed. */
+const shownSessions = 100;
+
+function Sessions({ projectId, flowId }: { projectId: string; flowId: string }) {
+  const read = (signal: AbortSignal) =>
+    collect(
+      projectHttp(projectId).items<SessionDetails>({ path: `/flows/${flowId}/sessions`, signal }),
+      shownSessions,
+    );
+  const loading = useLoading(read, [projectId, flowId]);
+  return (
+    <Loaded loading={loading}>
+      {(sessions) =>
+        sessions.length === 0 ? (
+          <div class="empty">
+            <h2>No chats with this flow</h2>
+            <p>A chat keeps its files and its conversation, also while it sleeps.</p>
+          </div>
+        ) : (
+          <ul class="plain chats">
+            {sessions.map((session) => (
+              <li key={session.runId}>
+                <a data-row href={hrefOf('chat', { projectId, runId: session.runId })}>
+                  <StateMark state={stateOf(session)} />
+                  <span class="cut">{session.name ?? session.sessionId}</span>
+                  <span class="muted number">{plural(session.numTurns, 'turn')}</span>
+                  <span class="muted number">
+                    <Age at={session.lastMessageAt ?? session.createdAt} />
+                  </span>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+}
