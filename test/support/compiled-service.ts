@@ -26,7 +26,7 @@ const sources = [
  * modules took a fifth of the time to load a program. `external` imports them, so that preloaded
  * modules can change their classes.
  */
-export type Packages = 'bundled' | 'external';
+type Packages = 'bundled' | 'external';
 
 /** Programs of one build share files. Temporal's worker finds its own files beside its modules. */
 const builds = [
