@@ -20,7 +20,7 @@ RUN node deploy/bundle-workflows.ts \
  && node deploy/bundle-packages.ts \
  && rm -rf node_modules/.bin node_modules/@swc/core-* node_modules/esbuild node_modules/@esbuild \
       node_modules/typescript node_modules/@typescript \
-      dashboard node_modules/preact node_modules/@preact node_modules/marked \
+      dashboard client-python node_modules/preact node_modules/@preact node_modules/marked \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
  && chmod -R a+rX,go-w .
 

@@ -71,7 +71,8 @@ export function codeCache(): Record<string, string> {
 
 async function ensure(packages: Packages): Promise<string> {
   const hashes = sources.map((folder) => hashOfFolder(join(root, folder)));
-  const files = [import.meta.filename, join(root, 'package-lock.json')];
+  const names = ['package-lock.json', 'dist/packages-hash'];
+  const files = [import.meta.filename, ...names.map((name) => join(root, name))];
   const contents = files.map((file) => readFileSync(file));
   const folder = join(cache, hashOf(packages, ...contents, ...hashes));
   if (await isThere(folder)) return folder;
@@ -90,7 +91,7 @@ async function compileInto(
   for (const source of sources) {
     await cp(join(root, source), join(folder, source), { recursive: true });
   }
-  for (const served of ['dist/client', 'dist/cli', 'dist/page']) {
+  for (const served of ['dist/client', 'dist/client-python', 'dist/cli', 'dist/page']) {
     await cp(join(root, served), join(folder, served), { recursive: true });
   }
   await cp(join(root, 'package.json'), join(folder, 'package.json'));
