@@ -15,6 +15,7 @@ export const failpoints = [
   'chat.signalled',
   'chat.marked',
   'files.written',
+  'wake.assigned',
 
   'start.planned',
   'start.listening',

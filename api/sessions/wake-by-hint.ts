@@ -1,3 +1,4 @@
+import { failpoint } from '../../core/failpoint.ts';
 import { startChannel, startSubject } from '../../core/hosts/host-rpc.ts';
 import type { ApiDeps } from '../deps.ts';
 
@@ -18,6 +19,7 @@ export function createWakeByHint(deps: WakeDeps): (runId: string) => Promise<voi
     try {
       const assigned = await deps.messages.wakeSession(runId);
       if (assigned === null) return;
+      failpoint('wake.assigned');
       const { hostId, generation } = assigned;
       deps.notifications.notify(startChannel(hostId), startSubject({ runId, generation }));
     } finally {
