@@ -64,7 +64,7 @@ function Sessions({ projectId, flowId }: { projectId: string; flowId: string }) 
         sessions.length === 0 ? (
           <div class="empty">
             <h2>No chats with this flow</h2>
-            <p>A chat keeps its files and its conversation, also while it sleeps.</p>
+            <p>A chat keeps its files and its conversation, even while it sleeps.</p>
           </div>
         ) : (
           <ul class="plain chats">

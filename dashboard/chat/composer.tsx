@@ -48,7 +48,7 @@ export function Composer({ feed, isWorking }: ComposerProps) {
         rows={3}
         data-search
         aria-label="Message"
-        placeholder="Message. Enter sends, Shift and Enter begins a line."
+        placeholder="Enter sends the message. Shift+Enter starts a new line."
         value={text.value}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value;

@@ -12,7 +12,7 @@ const marks: Record<FileChange['status'], string> = {
   deleted: 'Deleted',
 };
 
-/** The files that differ from those at the start, with their differences. */
+/** The files that differ from those at the start of the run, with their diffs. */
 export function ChangesTab({ feed: { http, runId, record } }: { feed: RunFeed }) {
   const changes = runChanges(http, runId);
   const read = async () => {
@@ -24,7 +24,7 @@ export function ChangesTab({ feed: { http, runId, record } }: { feed: RunFeed })
     <Loaded loading={loading}>
       {({ files, hunks }) =>
         files.length === 0 ? (
-          <p class="muted">No file differs from the start of the run.</p>
+          <p class="muted">No files have changed since the start of the run.</p>
         ) : (
           <ul class="plain">
             {files.map(({ path, status }) => {

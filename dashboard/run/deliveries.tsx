@@ -54,7 +54,7 @@ export function Deliveries({ feed: { http, runId, refresh }, record }: Deliverie
         </table>
       )}
       {['delivered', 'dropped'].includes(webhook.state) && (
-        <ActionButton title="Send the same body once more" onAction={redeliver}>
+        <ActionButton title="Send the same body again" onAction={redeliver}>
           Redeliver
         </ActionButton>
       )}

@@ -6,10 +6,10 @@ import type { RunFeed } from './run-feed.ts';
 /** The events of the stream as they arrived, latest first. */
 export function RawTab({ feed }: { feed: RunFeed }) {
   const events = feed.recent.events.value;
-  if (events.length === 0) return <p class="muted">No event since this page was opened.</p>;
+  if (events.length === 0) return <p class="muted">No events since this page was opened.</p>;
   return (
     <>
-      <p class="muted small">The latest events since this page was opened.</p>
+      <p class="muted small">The latest events since this page was opened, newest first.</p>
       <ol class="plain" reversed>
         {[...events].reverse().map((event, at) => (
           <li key={events.length - at}>

@@ -54,14 +54,14 @@ export function RunActions({ feed, record }: RunActionsProps) {
         </ConfirmButton>
       )}
       {finishedAt !== null && sessionId === null && (
-        <ActionButton title="Start the same run again" onAction={retry}>
+        <ActionButton title="Start a new run with the same input" onAction={retry}>
           Retry
         </ActionButton>
       )}
       <WorkflowLink workflowId={workflowId} />
       <ConfirmButton action="Delete" title={`Delete ${titleOf(record)}?`} onConfirm={deleteRun}>
         <p>
-          The run is stopped if it is running. Its log and its files are deleted. This cannot be
+          If the run is active, it is stopped. Its log and its files are deleted. This cannot be
           undone.
         </p>
       </ConfirmButton>

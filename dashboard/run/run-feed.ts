@@ -1,6 +1,6 @@
-// Everything that a screen shows of a run while it happens: its record, its conversation and its
-// output. The latest part of the conversation is read first, and then the stream from there on.
-// Earlier parts are read when the reader asks for them.
+// Everything that a screen shows of a run, live: its record, its conversation and its output. The
+// latest part of the conversation is read first, and then the stream from there on. Earlier parts
+// are read when the reader asks for them.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { LogEntries, RunOfOperator } from '../../client/generated/types.ts';

@@ -51,7 +51,7 @@ export function RunHeader({ feed, record }: RunHeaderProps) {
         <p class="note note-bad">{causeOf(error)}</p>
       )}
       {record.offlineModel === true && (
-        <p class="note">The offline model has answered this run. Its text is made up.</p>
+        <p class="note">The offline model answered this run, so its text is made up.</p>
       )}
     </header>
   );
@@ -62,7 +62,7 @@ interface FiguresProps {
   reported: Transcript['reported'];
 }
 
-/** What the agent reports is ahead of what the service has measured. */
+/** The counts that the agent reports, until the service has measured as many. */
 function Tokens({ record: { usage, finishedAt }, reported }: FiguresProps) {
   const measured = usage.inputTokens + usage.outputTokens + usage.cacheReadInputTokens;
   const total = measured + usage.cacheCreationInputTokens;
@@ -77,7 +77,7 @@ function Cost({ record: { costUsd }, reported }: FiguresProps) {
   if (costUsd !== null) return <span class="number">{dollarText(costUsd)}</span>;
   if (reported.costUsd === 0) return <span class="number muted">no cost yet</span>;
   return (
-    <span class="number" title="As the agent reports it">
+    <span class="number" title="Reported by the agent">
       ≈ {dollarText(reported.costUsd)}
     </span>
   );

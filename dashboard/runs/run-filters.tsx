@@ -41,7 +41,7 @@ export function RunFilters({ projectId }: { projectId: string }) {
   );
 }
 
-/** A run ID opens the run, and `name:value` filters by the label. Else the first row is next. */
+/** A run ID opens the run, and `name:value` filters by the label. Else the first row is focused. */
 function search(projectId: string, text: string, labels: readonly string[]): void {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
     open('run', { projectId, runId: text.toLowerCase() });

@@ -106,14 +106,14 @@ function NoRuns() {
   if (hasFilter) {
     return (
       <div class="empty">
-        <h2>No run matches</h2>
+        <h2>No matching runs</h2>
         <button
           type="button"
           onClick={() =>
             setQuery({ text: null, label: null, state: null, flow: null, trigger: null })
           }
         >
-          Clear the filter
+          Clear the filters
         </button>
       </div>
     );
@@ -121,7 +121,7 @@ function NoRuns() {
   return (
     <div class="empty">
       <h2>No runs yet</h2>
-      <p>A run starts when a client calls the API, or when the schedule of a flow is due.</p>
+      <p>A run starts when a client calls the API, or when a schedule is due.</p>
       <pre>flowrun run FLOW "Write hello.md" --follow</pre>
     </div>
   );

@@ -30,7 +30,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={skipToMain}>
-        Skip to the content
+        Skip to content
       </a>
       <header class="side">
         <div class="brand">

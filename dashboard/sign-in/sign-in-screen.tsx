@@ -66,7 +66,7 @@ export function SignInScreen() {
 
 const ready = 'Sign in as an operator of this service.';
 const noCode = 'Open a sign-in link to use this page.';
-const usedCode = 'This link was used or has expired.';
+const usedCode = 'This link was already used or has expired.';
 
 function OfflineNote() {
   return (
@@ -84,7 +84,7 @@ function Links() {
         <a href={`${basePath}api/v1/openapi.json`}>OpenAPI description</a>
       </li>
       <li>
-        <a href={`${basePath}client.tgz`}>Client for TypeScript</a>
+        <a href={`${basePath}client.tgz`}>TypeScript client</a>
       </li>
       <li>
         <a href={`${basePath}cli.tgz`}>Command line</a>

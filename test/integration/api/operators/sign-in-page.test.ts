@@ -57,7 +57,7 @@ test('signs in on a click, with a cookie hidden from scripts, and forgets the co
   await page.reload();
   await page.goto(link);
   await signIn().click();
-  await expect.poll(text).toBe('This link was used or has expired.');
+  await expect.poll(text).toBe('This link was already used or has expired.');
 });
 
 test('opening a link does not use it up', async () => {
