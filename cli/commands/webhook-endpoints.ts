@@ -39,7 +39,7 @@ function create({ withStores, loadValidators }: CliDeps): Command {
     .requiredOption('--project <project>', 'the project of the endpoint', projectId)
     .option(
       '--url <url>',
-      'the https URL that receives the events; without it they are only stored',
+      'https URL that receives the events; without it they are stored but not sent',
     )
     .requiredOption('--event <event>', eventHelp, repeated)
     .option('--json', 'print JSON')
@@ -164,7 +164,9 @@ function redeliver({ withStores, parseReference }: CliDeps): Command {
         if (endpointId !== null && (await endpoints.find(endpointId)) === null)
           throw new CliError(`The endpoint ${endpointId} was deleted.`);
         if (event.state === 'held')
-          throw new CliError('The endpoint had no URL, so the event is only stored.');
+          throw new CliError(
+            'The event cannot be sent: its endpoint had no URL when it was stored.',
+          );
         const delivery = await change((on) => on.redeliverEvent(event));
         if (delivery === null)
           throw new CliError('The event is still being delivered. Retry later.');

@@ -50,7 +50,7 @@ export function createRemoteProgram(version: string): Command {
 
 const remoteHelp = `
 FLOWRUN_URL, FLOWRUN_KEY, FLOWRUN_TOKEN and FLOWRUN_PROJECT override the context. apply and export
-need an operator token; apply --check exits with 3 if the service differs. Operators have further
-commands, on the machine of the service. Exit codes of run and logs -f: 0 completed, 1 failure,
+need an operator token; apply --check exits with 3 if the service differs. Operators have more
+commands on the machine of the service. Exit codes of run and logs -f: 0 completed, 1 failure,
 2 wrong usage, 10 the agent failed, 11 stopped, 12 timed out or stalled, 13 budget or turns used up,
 14 no slot or not started, 15 host lost, 130 detached by Ctrl-C.`;

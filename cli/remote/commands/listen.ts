@@ -24,7 +24,7 @@ interface ListenOptions {
 export function listenCommand(): Command {
   return new Command('listen')
     .description('forward the webhooks of a project to this machine until Ctrl-C')
-    .requiredOption('--forward-to <url>', 'receives them, such as http://localhost:3000/hook')
+    .requiredOption('--forward-to <url>', 'where to send them, such as http://localhost:3000/hook')
     .addOption(projectOption())
     .option('--event <event>', `only this event; repeatable: ${endpointEvents.join(', ')}`, list)
     .option('--json', 'print one line of JSON per delivery')
@@ -34,7 +34,7 @@ export function listenCommand(): Command {
 
 const help = `
 The deliveries have the headers and bodies of a webhook endpoint. They are signed with a secret of
-this machine, which is printed and stays the same. It needs an operator token.`;
+this machine, which is printed and stays the same. The command needs an operator token.`;
 
 async function listen({ forwardTo, project, event, json }: ListenOptions): Promise<void> {
   const url = localUrl(forwardTo);
@@ -95,13 +95,15 @@ async function forwardUnread(
 function localUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol)) return url.href;
-  throw new UsageError('--forward-to is an address such as http://localhost:3000/hook.');
+  throw new UsageError(
+    '--forward-to must be an http or https URL such as http://localhost:3000/hook.',
+  );
 }
 
 function endpointEvent(name: string): EndpointEvent {
   const event = endpointEvents.find((each) => each === name);
   if (event !== undefined) return event;
-  throw new UsageError(`--event is one of ${endpointEvents.join(', ')}.`);
+  throw new UsageError(`--event must be one of ${endpointEvents.join(', ')}.`);
 }
 
 const secretFile = 'listen-secret.json';

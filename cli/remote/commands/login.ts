@@ -25,7 +25,7 @@ export function loginCommand(): Command {
       new Option('--key <key>', 'an API key; - reads it from standard input').conflicts('token'),
     )
     .option('--token', 'read an operator token from standard input or from the terminal')
-    .option('--project <project>', 'with --token: the project of the following commands')
+    .option('--project <project>', 'with --token: the default project of later commands')
     .option('--name <name>', 'name of the context (default: the host of the address)')
     .action(async (address: string, options: LoginOptions) => {
       const url = serviceUrl(address);
@@ -44,7 +44,7 @@ async function keyContext(url: string, option: string | undefined): Promise<Cont
   const key = given?.trim();
   if (key === undefined || key === '')
     throw new UsageError(
-      'Pass an API key with --key <key>, or --key - for standard input, or an operator token with --token.',
+      'Pass an API key with --key <key>, or with --key - from standard input, or pass --token to sign in with an operator token.',
     );
   await checkKey({ url, key });
   return { url, key };

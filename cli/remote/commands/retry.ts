@@ -16,16 +16,16 @@ export function retryCommand(): Command {
   const command = new Command('retry')
     .description('start an ended run again, with its flow as it is now, and follow it to its end')
     .argument('<run>', runHelp)
-    .argument('[prompt]', 'another task (default: that of the run)')
+    .argument('[prompt]', 'a different prompt (default: that of the run)')
     .option('-f, --file <path>', 'also send a file or folder; repeatable', list)
     .option(
       '-i, --input <name=value>',
-      'its FLOW_CTX_<NAME>, which are not stored; repeatable',
+      'its FLOW_CTX_<NAME> variable, which is not stored; repeatable',
       pair,
     )
     .option(
       '-e, --env <name=value>',
-      'its environment variables, which are not stored; repeatable',
+      'environment variable of the agent, which is not stored; repeatable',
       pair,
     );
   return withFollowOptions(command).action(retry);

@@ -33,7 +33,7 @@ export function runCommand(): Command {
     .option('--model <model>', 'model of the agent')
     .option('--max-budget-usd <usd>', 'limit of the cost', budgetUsd)
     .option('--max-turns <n>', "limit of the agent's rounds", wholeNumber(1, 100_000))
-    .option('--timeout-seconds <n>', 'limit of the duration', wholeNumber(1, 10_000_000));
+    .option('--timeout-seconds <n>', 'time limit of the run', wholeNumber(1, 10_000_000));
   return withFollowOptions(command).action(startRun);
 }
 

@@ -29,7 +29,7 @@ export function runsCommand(): Command {
     )
     .option('--since <time>', 'only runs created since then, such as 2h', since)
     .option('--limit <n>', 'maximum number of runs', wholeNumber(1, 10_000), 20)
-    .option('--watch', 'continue with each run that is new or changes, until Ctrl-C')
+    .option('--watch', 'then print each run that is new or has changed, until Ctrl-C')
     .option('--json', 'print JSON; with --watch one line per run')
     .action(listRuns);
 }
