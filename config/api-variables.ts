@@ -42,7 +42,7 @@ export const apiVariables = {
   RUN_DEPTH_MAX: wholeNumber({ min: 0, max: childRunLimits.depth.max })
     .default(childRunLimits.depth.default)
     .describe(
-      'How deep runs may be nested that [agents have started](mcp.md#agents-that-start-runs). With 0, no agent can start a run.',
+      'The maximum depth of a run tree, if [agents start runs](mcp.md#agents-that-start-runs). With 0, no agent can start a run.',
     ),
   HAS_MODEL_KEY: yesOrNo()
     .default('no')

@@ -63,13 +63,14 @@ export const runRecord = z
         'The version of the flow when the run was created. Null: not known, because the run was lost in a restore.',
     }),
     parentRunId: z.uuid().nullable().meta({
-      description: 'The run whose agent has started this one. Null: no run has started it.',
+      description: 'The run whose agent started this one. Null: no agent started it.',
     }),
     rootRunId: z.uuid().nullable().meta({
-      description:
-        'The root of the tree: the first of the runs above this one, which no run has started.',
+      description: 'The root of the run tree of this run. Null: this run is itself a root.',
     }),
-    depth: count.meta({ description: 'How many runs are above this one.' }),
+    depth: count.meta({
+      description: 'The number of runs above this one in its run tree; 0 for a root.',
+    }),
   })
   .meta({ id: 'Run' });
 

@@ -13,10 +13,9 @@ const maxBudgetUsd = z
   .nullable();
 
 const meanings = {
-  maxRuns: 'Runs of the tree besides its root, also those that have ended.',
-  maxConcurrent: 'Runs of the tree besides its root that have not ended.',
-  maxBudgetUsd:
-    'Cost of the model calls of all runs of the tree, including its root. Null: unlimited.',
+  maxRuns: 'Maximum number of runs in the tree, without its root and including ended runs.',
+  maxConcurrent: 'Maximum number of active runs in the tree, without its root.',
+  maxBudgetUsd: 'Maximum cost of the model calls of the whole tree. Null: unlimited.',
 };
 
 /** What the runs of a flow may start. */
@@ -29,7 +28,7 @@ export const childRuns = z
   .meta({
     id: 'ChildRuns',
     description:
-      'Its agents may start runs, as tools of the MCP server `flowrun`. The limits apply to the tree of runs below a run of this flow that no other run has started.',
+      'Lets the agents of this flow start runs with the tools of the MCP server `flowrun`. The limits apply to each run tree whose root is a run of this flow.',
   });
 
 export const newChildRuns = z.strictObject({

@@ -24,7 +24,7 @@ const supported = schemaOfSchemas();
 /** The keywords that a schema may have, as a regular expression. */
 export const keywordPattern = `^(?:${keywordsOf(supported).join('|').replaceAll('$', '\\$')})$`;
 
-/** Compiled for the first schema of a client, because each start of the API waited for it. */
+/** Compiled when a client first sends a schema, because it would delay each start of the API. */
 let validator: ValidateFunction | null = null;
 
 const compileValidator = (): ValidateFunction =>

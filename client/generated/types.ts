@@ -58,11 +58,11 @@ export interface ChatBody {
 }
 
 export interface ChildRuns {
-  /** Runs of the tree besides its root, also those that have ended. */
+  /** Maximum number of runs in the tree, without its root and including ended runs. */
   maxRuns: number;
-  /** Runs of the tree besides its root that have not ended. */
+  /** Maximum number of active runs in the tree, without its root. */
   maxConcurrent: number;
-  /** Cost of the model calls of all runs of the tree, including its root. Null: unlimited. */
+  /** Maximum cost of the model calls of the whole tree. Null: unlimited. */
   maxBudgetUsd: number | null;
 }
 
@@ -579,11 +579,11 @@ export interface RunRecord {
   offlineModel?: true;
   /** The version of the flow when the run was created. Null: not known, because the run was lost in a restore. */
   flowVersion: number | null;
-  /** The run whose agent has started this one. Null: no run has started it. */
+  /** The run whose agent started this one. Null: no agent started it. */
   parentRunId: string | null;
-  /** The root of the tree: the first of the runs above this one, which no run has started. */
+  /** The root of the run tree of this run. Null: this run is itself a root. */
   rootRunId: string | null;
-  /** How many runs are above this one. */
+  /** The number of runs above this one in its run tree; 0 for a root. */
   depth: number;
 }
 

@@ -3,18 +3,18 @@
  * schedule has started: its children, their children, and so on.
  */
 export interface ChildRuns {
-  /** Runs of the tree besides its root, also those that have ended. */
+  /** Maximum number of runs in the tree, without its root and including ended runs. */
   maxRuns: number;
-  /** Runs of the tree besides its root that have not ended. */
+  /** Maximum number of active runs in the tree, without its root. */
   maxConcurrent: number;
-  /** For the model calls of all runs of the tree, including its root. Null: unlimited. */
+  /** For the model calls of all runs in the tree, including its root. Null: unlimited. */
   maxBudgetUsd: number | null;
 }
 
 export const childRunLimits = {
   runs: { default: 20, max: 1_000 },
   concurrent: { default: 5, max: 100 },
-  /** How deep a tree is at most: the depth of its root is 0. */
+  /** The maximum depth of a run. The root of a tree has the depth 0. */
   depth: { default: 3, max: 10 },
   /** The requests of an agent, including those that its tools make. */
   ratePerMinute: 600,

@@ -32,7 +32,7 @@ export const projectLimits: LimitRow[] = [
   ],
   [
     'Runs that agents start',
-    `by \`childRuns\` of the flow at most ${count(childRunLimits.runs.max)} per tree, ${childRunLimits.concurrent.max} of them at the same time; nested ${childRunLimits.depth.default} deep (\`RUN_DEPTH_MAX\`)`,
+    `at most ${count(childRunLimits.runs.max)} per run tree, ${childRunLimits.concurrent.max} of them at the same time, as \`childRuns\` of the flow permits; at most ${childRunLimits.depth.default} deep (\`RUN_DEPTH_MAX\`)`,
     '429 `RUN_TREE_LIMIT`',
   ],
   [

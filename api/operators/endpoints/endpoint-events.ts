@@ -95,7 +95,7 @@ export function endpointEvents(app: App, deps: ApiDeps): void {
     const event = await loadEvent(deps, request.params);
     const { eventId, projectId } = event;
     if (event.state === 'held')
-      throw invalid('The endpoint had no URL, so the event is only stored.');
+      throw invalid('The event cannot be sent: its endpoint had no URL when it was stored.');
     const delivery = await recordChange(deps, request, (on) => on.redeliverEvent(event));
     if (delivery === null) throw invalid('The event is still being delivered. Retry later.');
     const { operatorId } = operatorOf(request);

@@ -21,7 +21,7 @@ export const newEndpoint = z.strictObject({
   url: url.optional().meta({
     format: 'uri',
     description:
-      'HTTPS URL that receives the signed webhooks. Without it, events are only stored, for a program that reads them.',
+      'HTTPS URL that receives the signed webhooks. Without it, events are stored but not sent, and a program can read them.',
   }),
   eventTypes,
 });
@@ -53,7 +53,7 @@ export const eventRecord = z
     runId: z.uuid().nullable(),
     event: z.string(),
     state: z.enum(['pending', 'delivered', 'dropped', 'held']).meta({
-      description: '`held`: the endpoint had no URL, so nothing is sent.',
+      description: '`held`: stored but not sent, because the endpoint had no URL.',
     }),
     attempts: count,
     lastStatus: z.int().nullable(),

@@ -67,11 +67,11 @@ class ChatOutputData(Model):
 
 class ChildRuns(Model):
     max_runs: int = Field(alias="maxRuns")
-    """Runs of the tree besides its root, also those that have ended."""
+    """Maximum number of runs in the tree, without its root and including ended runs."""
     max_concurrent: int = Field(alias="maxConcurrent")
-    """Runs of the tree besides its root that have not ended."""
+    """Maximum number of active runs in the tree, without its root."""
     max_budget_usd: Optional[float] = Field(alias="maxBudgetUsd")
-    """Cost of the model calls of all runs of the tree, including its root. Null: unlimited."""
+    """Maximum cost of the model calls of the whole tree. Null: unlimited."""
 
 
 class Creator(Model):
@@ -403,11 +403,11 @@ class RunRecord(Model):
     flow_version: Optional[int] = Field(alias="flowVersion")
     """The version of the flow when the run was created. Null: not known, because the run was lost in a restore."""
     parent_run_id: Optional[str] = Field(alias="parentRunId")
-    """The run whose agent has started this one. Null: no run has started it."""
+    """The run whose agent started this one. Null: no agent started it."""
     root_run_id: Optional[str] = Field(alias="rootRunId")
-    """The root of the tree: the first of the runs above this one, which no run has started."""
+    """The root of the run tree of this run. Null: this run is itself a root."""
     depth: int
-    """How many runs are above this one."""
+    """The number of runs above this one in its run tree; 0 for a root."""
 
 
 class RunDetails(RunRecord):
