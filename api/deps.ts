@@ -61,7 +61,7 @@ export interface ApiDeps {
   offlineModel: boolean;
   /** For flows that set no timeout. */
   runTimeoutMs: number;
-  /** How deep runs that runs have started may be nested. */
+  /** The maximum depth of a run tree. */
   runDepthMax: number;
   /** The operator's prices. They take precedence over the list prices. */
   modelPrices: PriceList;

@@ -74,7 +74,7 @@ export function connect(config: WorkerConfig, { metrics, logger }: Telemetry) {
   };
 }
 
-/** What only sandboxes use. */
+/** The stores that only sandboxes use. */
 export function sandboxStores(pool: Pool, sealer: Sealer) {
   return {
     configs: createRunConfigStore(pool, sealer),

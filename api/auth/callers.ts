@@ -27,6 +27,6 @@ export const forKeysAndRunTokens = (...scopes: [KeyAction, ...KeyAction[]]) =>
 export const forKeysAndAgents = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key', 'agent'], scopes }) as const;
 
-/** What a run token and an agent may do as well. */
+/** Like `forKeys`, and also accepts run tokens and the agent of a run. */
 export const forRunCallers = (...scopes: [KeyAction, ...KeyAction[]]) =>
   ({ callers: ['key', 'run-token', 'agent'], scopes }) as const;

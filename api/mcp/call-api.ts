@@ -9,7 +9,7 @@ export interface ApiCall {
   path: string;
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
-  /** Ends the call. It then rejects. */
+  /** Ends the call, which then rejects. */
   signal?: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export interface CallApi {
   (call: ApiCall): Promise<ApiResponse>;
   /** Aborts when the client disconnects or the service closes: then no tool waits. */
   readonly signal: AbortSignal;
-  /** Of the tool call of an agent: a repeated one has the same. Null: not known. */
+  /** The ID of an agent's tool call, which a repeated call has too. Null: unknown. */
   readonly toolCallId: string | null;
 }
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { App } from '../app-types.ts';
 
-/** Ends the requests that tools make to this API: an aborted injection would not end its route. */
+/** Ends the requests of tools to this API. Aborting an injection alone would not end its route. */
 export interface EndingCalls {
   /** Makes a request with these headers. It rejects when the signal aborts. */
   run<T>(signal: AbortSignal, request: (headers: Record<string, string>) => Promise<T>): Promise<T>;
 }
 
-/** Only this process knows the value of the header of a request that has not ended. */
+/** Its value identifies a request in progress, and only this process knows it. */
 const header = 'x-tool-request';
 
 export function createEndingCalls(app: App): EndingCalls {

@@ -47,8 +47,8 @@ export function sessionTools(server: McpServer, callApi: CallApi): void {
 }
 
 /**
- * Ends the call when the tool has waited long enough, or its client waits no longer. Null then: the
- * message is stored, or can be sent again.
+ * Returns null if the tool has waited long enough, or its client has disconnected. The message is
+ * then stored, or can be sent again.
  */
 async function withinWait(callApi: CallApi, call: ApiCall): Promise<ApiResponse | null> {
   const ending = new AbortController();

@@ -30,7 +30,7 @@ export function readPackage(name: string): ServedPackage {
   return { archive: gzipSync(tar, { level: 9 }), build: `${version}-${hash}` };
 }
 
-/** Of a description for pip or npm. */
+/** The version in the metadata for pip or npm. */
 const versionIn = (description: string): string =>
   /^(?:Version: | *"version": ")([^"\n]+)/m.exec(description)?.[1] ?? '';
 

@@ -6,7 +6,7 @@ import { isNotModified } from '../files/not-modified.ts';
 import { publicPath } from '../http/public-path.ts';
 import { readPackage } from './read-package.ts';
 
-/** The names of the packages with the ends of their files' names: npm and pip expect these. */
+/** The packages by name, with the file extension that npm or pip expects. */
 const packages = { client: '.tgz', cli: '.tgz', 'client-python': '.tar.gz' } as const;
 
 type PackageName = keyof typeof packages;

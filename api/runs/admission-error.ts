@@ -74,12 +74,11 @@ const messages: Record<Exclude<Rejection['reason'], WithOwnError>, string> = {
   SESSION_LIMIT:
     "The project's limit of open sessions is reached. End sessions that are no longer needed.",
   TREE_DEPTH:
-    'Runs are nested too deeply, so this run cannot start another one. Do the task yourself.',
-  TREE_RUNS:
-    "The tree of runs has started as many runs as its flow's childRuns.maxRuns permits. Do the task yourself.",
+    'This run is at the maximum depth of its run tree, so it cannot start runs. Do the task yourself.',
+  TREE_RUNS: "The run tree has reached childRuns.maxRuns of its root's flow. Do the task yourself.",
   TREE_CONCURRENT:
-    "The tree of runs has as many active runs as its flow's childRuns.maxConcurrent permits. Wait until one of them has ended.",
-  TREE_BUDGET: "The model calls of the tree of runs have cost its flow's childRuns.maxBudgetUsd.",
+    "The run tree has reached childRuns.maxConcurrent of its root's flow. Wait until one of its runs has ended.",
+  TREE_BUDGET: "The run tree has spent its budget, childRuns.maxBudgetUsd of its root's flow.",
   STORAGE_QUOTA:
     "The project's storage quota is used up. Delete runs, or ask an operator for a larger quota.",
   POSTGRES_DISK_SHORT: "The database's disk is almost full, so nothing new is stored. Retry later.",

@@ -74,7 +74,7 @@ export function parentOf(
   return agent === null ? {} : { parent: { runId: agent.runId, depthMax } };
 }
 
-/** The keys of a run's agent are its own: they cannot name a run that others have started. */
+/** An agent has its own keys, which cannot refer to a run that others have started. */
 export function idempotencyKeyOf({ caller }: FastifyRequest, key: string | null): string | null {
   const agent = caller?.agent ?? null;
   return agent === null || key === null ? key : `${agent.runId}:${key}`;

@@ -39,7 +39,7 @@ class ValidationError(FlowrunError):
 
 
 class Unauthorized(FlowrunError):
-    """401: no valid key. 403: the resource belongs to another project, or the key has no scope."""
+    """401: no valid key. 403: the resource belongs to another project, or the key lacks a scope."""
 
 
 class ProjectArchived(FlowrunError):
@@ -63,7 +63,7 @@ class MessageNotQueued(FlowrunError):
 
 
 class FilesNotKept(FlowrunError):
-    """A version of a flow is kept, and its files are not."""
+    """The version of the flow is kept, but its files are not."""
 
 
 class EndpointRetired(FlowrunError):

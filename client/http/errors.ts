@@ -37,7 +37,7 @@ export class FlowrunError extends Error {
 }
 
 export class ValidationError extends FlowrunError {}
-/** 401: no valid key. 403: the resource belongs to another project, or the key has no scope. */
+/** 401: no valid key. 403: the resource belongs to another project, or the key lacks a scope. */
 export class Unauthorized extends FlowrunError {}
 /** The project accepts no runs, sessions or messages. */
 export class ProjectArchived extends FlowrunError {}
@@ -45,7 +45,7 @@ export class NotFound extends FlowrunError {}
 export class MethodNotAllowed extends FlowrunError {}
 export class RunnerOffline extends FlowrunError {}
 export class MessageNotQueued extends FlowrunError {}
-/** A version of a flow is kept, and its files are not. */
+/** The version of the flow is kept, but its files are not. */
 export class FilesNotKept extends FlowrunError {}
 export class EndpointRetired extends FlowrunError {}
 export class PreconditionFailed extends FlowrunError {}

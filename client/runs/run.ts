@@ -38,7 +38,7 @@ export interface Run<T = unknown> {
   ): Promise<void>;
   /** Sets the given labels; null removes one. */
   setLabels(labels: Record<string, string | null>): Promise<RunRecord>;
-  /** Asks the agent to end, and ends it after the time. */
+  /** Asks the agent to end, and ends it after `graceSeconds`. */
   stop(options?: { graceSeconds?: number }): Promise<RunRecord>;
   /** Ends a plain run, or the current turn of a session. It is not repeated if it fails. */
   interrupt(): Promise<RunRecord>;

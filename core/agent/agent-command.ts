@@ -119,7 +119,7 @@ function mcpFiles({ flow, config }: AgentPlan): AgentFile[] {
   return [...fromFlow, ...serversFile(runServersFile, config.mcpServers)];
 }
 
-/** The host adds the credential, and forwards the calls to the API. */
+/** The host adds the agent token, and forwards the calls to the API. */
 const serviceServer: McpServers = {
   [serviceServerName]: { type: 'http', url: `http://127.0.0.1:${sandboxPaths.proxyPort}/mcp` },
 };

@@ -30,7 +30,7 @@ export interface EgressDeps {
 
 export interface EgressHandlers extends ControlHandlers, Omit<ModelRun, 'policy'> {
   policy: EgressPolicy;
-  /** The credential of an agent that may start runs. It stays outside the sandbox. */
+  /** The agent token, if the agent may start runs. It stays outside the sandbox. */
   agentToken: string | null;
   /** `count` is the number of denials of this target for this run, including this one. */
   onDenied(denial: Denial & { count: number }): void;

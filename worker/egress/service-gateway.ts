@@ -1,4 +1,4 @@
-// Forwards the calls of agents to the tools of this service. The credential is added here, outside
+// Forwards the calls of agents to the tools of this service. The agent token is added here, outside
 // the sandbox.
 
 import { randomUUID } from 'node:crypto';
@@ -71,7 +71,7 @@ function createServiceProxy(upstream: ServiceUpstream): ServiceProxy {
 interface AgentCall {
   request: IncomingMessage;
   body: string;
-  /** Aborts when the agent waits no longer. */
+  /** Aborts when the agent has disconnected. */
   signal: AbortSignal;
 }
 

@@ -60,6 +60,6 @@ const budgetReached = (name: BudgetName): ModelApiError => ({
   type: 'billing_error',
   message:
     name === 'tree'
-      ? 'The budget of the tree of runs is reached.'
+      ? 'The budget of the run tree is reached.'
       : `The ${name}'s monthly budget is reached.`,
 });

@@ -104,7 +104,7 @@ export interface SandboxDeps extends SandboxObserver {
   /** True while this host has paused its sandboxes because it cannot reach Postgres. */
   isFenced(): boolean;
   egress: Egress;
-  /** The credential of a sandbox's agent for the API. */
+  /** The agent token of a sandbox. */
   createAgentToken(ref: SandboxRef): string;
   times: { stallTimeoutMs: number; afterResultGraceMs: number; leaseMs: number };
   bounds?: Partial<SupervisorBounds>;

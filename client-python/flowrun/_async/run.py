@@ -96,7 +96,7 @@ class AsyncRun(Generic[T]):
         return RunRecord.model_validate(data)
 
     async def stop(self, *, grace_seconds: Optional[float] = None) -> RunRecord:
-        """Asks the agent to end, and ends it after the time."""
+        """Asks the agent to end, and ends it after `grace_seconds`."""
         data = await self._post("stop", without_none(graceSeconds=grace_seconds))
         return RunRecord.model_validate(data)
 

@@ -98,7 +98,7 @@ class Run(Generic[T]):
         return RunRecord.model_validate(data)
 
     def stop(self, *, grace_seconds: Optional[float] = None) -> RunRecord:
-        """Asks the agent to end, and ends it after the time."""
+        """Asks the agent to end, and ends it after `grace_seconds`."""
         data = self._post("stop", without_none(graceSeconds=grace_seconds))
         return RunRecord.model_validate(data)
 

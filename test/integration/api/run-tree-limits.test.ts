@@ -35,7 +35,7 @@ test('runs are nested as deeply as permitted, and not deeper', async () => {
     runId = await start(runId);
     expect(runId, `depth ${depth}`).toMatch(uuid);
   }
-  expect(await start(runId)).toMatch(/^RUN_TREE_LIMIT: Runs are nested too deeply/);
+  expect(await start(runId)).toMatch(/^RUN_TREE_LIMIT: This run is at the maximum depth/);
   expect(await countBelow(root)).toBe(3);
 });
 
@@ -60,7 +60,7 @@ test('a tree has as many active runs as permitted, and further ones when one has
   expect(await countBelow(root)).toBe(3);
 });
 
-test('of agents that want the last place in a tree, one gets it', async () => {
+test('if several agents start the last run that a tree permits, one succeeds', async () => {
   const { start, root } = await startTree({ maxRuns: 3 });
   const first = await start();
   const second = await start();

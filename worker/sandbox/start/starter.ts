@@ -1,8 +1,8 @@
-// Starts the sandboxes of a host. The activity of a run's workflow starts each of them. A hint, the
-// notification of a sandbox that was placed on this host, may have started it before: the first one
-// of a run, or the next one of a sleeping session. Both use the same
-// claim: Postgres checks the lease, the generation and the run's end cause. So a hint that is lost,
-// late or duplicated changes nothing, and the activity finds the sandbox.
+// Starts the sandboxes of a host. The activity of a run's workflow starts each of them, unless a
+// hint has started it before: a notification that the first sandbox of a run, or the next one of a
+// sleeping session, was placed on this host. Both use the same claim: Postgres checks the lease,
+// the generation and the run's end cause. So a hint that is lost, late or duplicated changes
+// nothing, and the activity finds the sandbox.
 
 import { parseStartSubject, startChannel } from '../../../core/hosts/host-rpc.ts';
 import type { KeyedMutex } from '../../../lib/async/keyed-mutex.ts';

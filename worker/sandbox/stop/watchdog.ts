@@ -96,7 +96,7 @@ function endReasonFor(violation: Violation, turn: ReturnType<TurnTracker['last']
     case 'monthly_key_budget_reached':
       return { cause: 'budget_exceeded', detail: "the key's monthly budget is reached" };
     case 'tree_budget_reached':
-      return { cause: 'budget_exceeded', detail: 'the budget of the tree of runs is reached' };
+      return { cause: 'budget_exceeded', detail: 'the budget of the run tree is reached' };
     case 'too_many_calls':
       return { cause: 'max_turns_exceeded', detail: 'the agent made too many model calls' };
     case 'stalled':

@@ -1,4 +1,4 @@
-// The budget of a tree of runs as its hosts see it, and the end of its runs.
+// The budget of a run tree as its hosts see it, and the end of its runs.
 
 import { expect, test } from 'vitest';
 import { usdOf } from '../../../../core/metering/call-cost.ts';

@@ -69,7 +69,7 @@ test('a run of a tree with a budget reads before each call what the others have 
   expect(await call(run)).toBeNull();
   reached = 'tree';
   expect(await run.meter.open(aCall)).toMatchObject({
-    error: { status: 402, message: 'The budget of the tree of runs is reached.' },
+    error: { status: 402, message: 'The budget of the run tree is reached.' },
   });
   expect(await run.meter.exceeded).toBe('tree_budget_reached');
 });
