@@ -3,6 +3,7 @@ import { dayOf } from '../../../core/agent/usage.ts';
 import { failpoint } from '../../../core/failpoint.ts';
 import { mayAnswerOffline } from '../../../core/hosts/host-model.ts';
 import { answerTokensMax } from '../../../core/metering/budget-plan.ts';
+import { serviceServerName } from '../../../core/runs/child-runs.ts';
 import { settlesWithin } from '../../../lib/async/timeout.ts';
 import type { SandboxPlan } from '../../../systems/postgres/admission/sandbox-plan.ts';
 import type { SandboxRef } from '../../../workflows/shared/activities.ts';
@@ -56,7 +57,7 @@ export async function openControlSocket(
   const listening = deps.egress.listen(folders.socketFile, {
     logger,
     policy,
-    agentToken: plan.flow.childRuns === null ? null : deps.createAgentToken(ref),
+    agentToken: mayUseService(plan) ? deps.createAgentToken(ref) : null,
     ...(plan.session === null
       ? runConfigEndpoint(deps, { ref, plan: configured }, logger)
       : sessionConfigEndpoint(deps, { ref, folders, plan: configured }, logger)),
@@ -88,6 +89,17 @@ export async function openControlSocket(
       meter.close();
     },
   };
+}
+
+/**
+ * Every process of the sandbox can reach the host, so a request with `mcpMode: replace` also
+ * withholds the credential. The configuration of a plain run is deleted once it was delivered, but
+ * the names of its servers are kept.
+ */
+function mayUseService({ run, flow, config, session }: SandboxPlan): boolean {
+  if (flow.childRuns === null) return false;
+  if (config === null && session === null) return run.mcpServerNames.includes(serviceServerName);
+  return config?.mcpMode !== 'replace';
 }
 
 function answerBound(
