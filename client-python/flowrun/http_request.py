@@ -69,7 +69,9 @@ def segment(text: str) -> str:
 
 
 def encoded_path(path: str) -> str:
-    """The slashes of a path stay slashes."""
+    """The slashes of a path stay slashes. Raises an error if it would lead to another route."""
+    if any(part in (".", "..") for part in path.split("/")):
+        raise ValueError(f'The path {path} must not contain the segments "." and "..".')
     return quote(path, safe="/")
 
 

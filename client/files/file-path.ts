@@ -1,3 +1,7 @@
-/** The slashes of a path stay slashes. */
-export const encodedPath = (path: string): string =>
-  path.split('/').map(encodeURIComponent).join('/');
+/** The slashes of a path stay slashes. Throws if the path would lead to another route. */
+export function encodedPath(path: string): string {
+  const segments = path.split('/');
+  if (segments.some((segment) => segment === '.' || segment === '..'))
+    throw new TypeError(`The path ${path} must not contain the segments "." and "..".`);
+  return segments.map(encodeURIComponent).join('/');
+}

@@ -41,7 +41,7 @@ export function flowFiles(
   const at = <T>(part: string, work: (path: string) => Promise<T>): Promise<T> =>
     flows.withFlow(flow, (flowId) => work(`/flows/${flowId}/files${part}`));
 
-  const read = <T>(file: string, reading: (response: Response) => Promise<T>): Promise<T> =>
+  const read = async <T>(file: string, reading: (response: Response) => Promise<T>): Promise<T> =>
     at(`/${encodedPath(file)}`, (path) => http.read({ path }, reading));
 
   const readEtag = () =>

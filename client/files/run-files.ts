@@ -43,9 +43,9 @@ export function runFiles(http: Http, runId: string): RunFiles {
 
   return {
     list: (filter = {}) => http.items({ path, query: { ...filter } }),
-    read: (file) =>
+    read: async (file) =>
       http.read(fileAt(file), async (response) => new Uint8Array(await response.arrayBuffer())),
-    readText: (file) => http.read(fileAt(file), (response) => response.text()),
+    readText: async (file) => http.read(fileAt(file), (response) => response.text()),
     add: (files) =>
       http.data({
         method: 'POST',

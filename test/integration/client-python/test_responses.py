@@ -128,6 +128,18 @@ class Responses(unittest.TestCase):
         list(client.flows())
         self.assertEqual(str(service.requests[0].url), f"{URL}/api/projects/a%2Fb/flows")
 
+    def test_the_path_of_a_file_leads_to_no_other_route(self) -> None:
+        run = httpx.Response(200, json={"data": {**record, "prompt": "", "interactions": []}})
+        service = Service(run)
+        client = service.client()
+        files = client.get_run("a").files
+        for path in ["../../b", "a/./b", ".."]:
+            with self.assertRaises(ValueError):
+                client.flow_files(FLOW_ID).delete(path)
+            with self.assertRaises(ValueError):
+                files.read(path)
+        self.assertEqual(len(service.requests), 1)
+
     def test_leaving_the_loop_closes_the_connection(self) -> None:
         stream = Stream()
         run = httpx.Response(200, json={"data": {**record, "prompt": "", "interactions": []}})

@@ -64,6 +64,18 @@ test('uses the flow that has the name after the known one was archived', async (
   expect(await flowrun.flowFiles(last.flowId).readText('a')).toBe('a');
 });
 
+test('the path of a file leads to no other route', async () => {
+  const { flowrun, flowId, paths } = await newClient();
+  const run = await flowrun.run(flowId, { prompt: 'Go' });
+  const sent = paths.length;
+  for (const path of [`../../../runs/${run.runId}`, 'a/./b', '..']) {
+    await expect(flowrun.flowFiles(flowId).delete(path)).rejects.toThrow('must not contain');
+    await expect(flowrun.flowFiles(flowId).readText(path)).rejects.toThrow('must not contain');
+    await expect(run.files.readText(path)).rejects.toThrow('must not contain');
+  }
+  expect(paths.slice(sent)).toEqual([]);
+});
+
 test('deletes once if the answer gets lost, and finds nothing to delete after that', async () => {
   const { flowrun, paths, retries, loseAnswer } = await newClient();
   const run = await flowrun.run('writer', { prompt: 'Go' });
