@@ -50,8 +50,18 @@ const settingsFile = 'listeners.json';
 async function removeLeftovers(http: Http, url: string): Promise<void> {
   for (const [path, owner] of Object.entries(readSettings(settingsFile))) {
     if (!isObject(owner) || textIn(owner, 'url') !== url || isRunning(owner['pid'])) continue;
+    if (await removeIfPermitted(http, path)) rewrite({ [path]: null });
+  }
+}
+
+/** Removes a listener; false if the token is not for its project. Then it is removed later. */
+async function removeIfPermitted(http: Http, path: string): Promise<boolean> {
+  try {
     await removeIfThere(http, path);
-    rewrite({ [path]: null });
+    return true;
+  } catch (error) {
+    if (isFlowrunError(error) && error.status === 403) return false;
+    throw error;
   }
 }
 

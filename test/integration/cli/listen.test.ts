@@ -104,6 +104,27 @@ test('a killed command is cleaned up by the next one, which has the same secret'
   expect(await endpointsOf(projectId)).toEqual([]);
 });
 
+test('a killed command of another project is left to a token for it', async () => {
+  const { flowrun, projectId } = await newOperator();
+  const { url } = await startLocalReceiver();
+  const killed = flowrun.start('listen', '--forward-to', url);
+  await killed.untilErr('secret whs_');
+  killed.signal('SIGKILL');
+  await killed.ended;
+  const { projectId: other } = await fixture.tenant();
+  const ofOther = flowrun.with({ FLOWRUN_TOKEN: await newToken(fixture, [other]) });
+  for (const [user, leftovers] of [
+    [ofOther, 1],
+    [flowrun, 0],
+  ] as const) {
+    const listening = user.start('listen', '--forward-to', url);
+    await listening.untilErr('secret whs_');
+    listening.signal('SIGINT');
+    expect(await listening.ended).toMatchObject({ code: 0 });
+    expect(await endpointsOf(projectId)).toHaveLength(leftovers);
+  }
+});
+
 test('needs an operator token, an address and known events', async () => {
   const flowrun = userWith({ FLOWRUN_URL: api.url, FLOWRUN_KEY: 'frs_x' });
   const to = ['--forward-to', 'http://127.0.0.1:9/'];
