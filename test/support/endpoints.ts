@@ -8,7 +8,7 @@ import {
 
 interface NewTestEndpoint {
   projectId: string;
-  url: string;
+  url: string | null;
   eventTypes: EndpointEvent[];
 }
 

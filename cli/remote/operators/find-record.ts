@@ -29,13 +29,15 @@ export const pathOf = (projectId: string): string => `/projects/${encodeURICompo
 
 /**
  * Finds a flow, key or endpoint by its ID or name, or by a unique prefix of either. Null if there
- * is none. A whole ID or name wins over prefixes.
+ * is none, and for an empty text, which is a prefix of everything. A whole ID or name wins over
+ * prefixes.
  */
 export async function findRecord<T extends Identified>(
   { http, projects }: Operator,
   kind: keyof typeof searches,
   reference: string,
 ): Promise<T | null> {
+  if (reference === '') return null;
   const { collection, queries, fields } = searches[kind];
   const records: T[] = [];
   for (const projectId of await projects())
@@ -43,7 +45,7 @@ export async function findRecord<T extends Identified>(
       const path = `${pathOf(projectId)}/${collection}`;
       for await (const record of http.items<T>({ path, query })) records.push(record);
     }
-  const texts = (record: T): string[] => fields.map((field) => String(record[field]));
+  const texts = (record: T): string[] => fields.map((field) => String(record[field] ?? ''));
   const named = records.filter((record) => texts(record).includes(reference));
   const found =
     named.length > 0

@@ -66,6 +66,7 @@ export function createHttpStores(operator: Operator, url: string): Stores {
 const pageSize = 200;
 
 async function findEvent(operator: Operator, reference: string): Promise<Identified | null> {
+  if (reference === '') return null;
   for (const projectId of await operator.projects()) {
     const endpoints = `${pathOf(projectId)}/endpoints`;
     for await (const { endpointId } of operator.http.items<{ endpointId: string }>({

@@ -13,6 +13,7 @@ const safePrefixChars = 8;
  * the run that was started last.
  */
 export async function findRun({ flowrun, url }: Connection, reference: string): Promise<Run> {
+  if (reference === '') throw new CliError('The run is missing.');
   if (reference === '@') return flowrun.getRun(lastRunId(url));
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(reference))
     return flowrun.getRun(reference);

@@ -1,6 +1,7 @@
 // The administration over HTTP with an operator token, with names and prefixes in place of IDs.
 
 import { expect, test } from 'vitest';
+import { addEndpoint } from '../../support/endpoints.ts';
 import type { RemoteCli } from '../../support/remote-cli.ts';
 import { useApi } from '../api/use-api.ts';
 import { newToken, userWith } from './operator-user.ts';
@@ -94,10 +95,15 @@ test('says what is missing, what is ambiguous, and what needs the database', asy
   const { projectId, flowId } = await fixture.tenant();
   const { flowrun } = await newOperator([projectId]);
   await fixture.stores.flows.create({ projectId, name: 'A flow' });
+  await addEndpoint(fixture.database.pool, { projectId, url: null, eventTypes: ['run.finished'] });
   const cases = [
     [['flow', 'show', 'A flow'], `matches several: ${flowId}`],
     [['flow', 'show', 'none'], 'No such flow: none.'],
     [['key', 'revoke', 'none'], 'No such key: none.'],
+    // Each is the beginning of the only one.
+    [['key', 'revoke', ''], 'No such key: .'],
+    [['webhooks', 'delete', ''], 'No such endpoint: .'],
+    [['webhooks', 'delete', 'null'], 'No such endpoint: null.'],
     [['webhooks', 'test', 'none'], 'No such endpoint: none.'],
     [['webhooks', 'redeliver', 'none'], 'No such event: none.'],
     [['flow', 'versions', flowId], 'needs the database'],
