@@ -18,7 +18,7 @@ export const childRunLimits = {
   depth: { default: 3, max: 10 },
   /** The requests of an agent, including those that its tools make. */
   ratePerMinute: 600,
-  /** The requests of an agent that its host forwards at the same time. */
+  /** The requests of an agent that its host forwards at a time, until their answers are read. */
   concurrentCallsMax: 8,
   callMaxBytes: 1024 ** 2,
 } as const;

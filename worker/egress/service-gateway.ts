@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import type { Logger } from 'pino';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { childRunLimits } from '../../core/runs/child-runs.ts';
+import { type TokenBucket, takeToken } from '../../core/token-bucket.ts';
 import { sleep } from '../../lib/async/sleep.ts';
 
 /** Answers `/mcp`. */
@@ -45,14 +46,24 @@ interface ServiceUpstream {
   logger: Logger;
 }
 
+/**
+ * Every process of the sandbox can send requests without end, and each costs the worker and the API
+ * time. A call counts until the sandbox has read its answer, which is in memory until then.
+ */
 function createServiceProxy(upstream: ServiceUpstream): ServiceProxy {
+  const secondsToWait = createRateLimit();
   let calls = 0;
   return async (request, response) => {
+    const waitSeconds = secondsToWait();
+    if (waitSeconds > 0) return answerEmpty(response, 429, { 'retry-after': String(waitSeconds) });
     if (request.method !== 'POST') return answerEmpty(response, 405, { allow: 'POST' });
     if (calls >= childRunLimits.concurrentCallsMax) return answerEmpty(response, 503);
     calls += 1;
     const leaving = new AbortController();
-    response.once('close', () => leaving.abort());
+    response.once('close', () => {
+      calls -= 1;
+      leaving.abort();
+    });
     try {
       const body = await readBody(request);
       if (body === null) return answerEmpty(response, 413);
@@ -62,9 +73,18 @@ function createServiceProxy(upstream: ServiceUpstream): ServiceProxy {
       if (response.destroyed) return;
       upstream.logger.warn({ err }, 'agent_call_failed');
       answerEmpty(response, 502);
-    } finally {
-      calls -= 1;
     }
+  };
+}
+
+/** The API accepts no more than this from the agent, so a refusal here changes nothing. */
+function createRateLimit(): () => number {
+  let bucket: TokenBucket | null = null;
+  return () => {
+    const perMinute = childRunLimits.ratePerMinute;
+    const taken = takeToken({ bucket, perMinute, nowMs: Math.floor(performance.now()) });
+    ({ bucket } = taken);
+    return taken.retryAfterSeconds;
   };
 }
 
