@@ -31,11 +31,15 @@ function matchPath(pattern: string, path: string): Record<string, string> | null
       continue;
     }
     const value = decoded(text);
-    if (value === null || value === '') return null;
-    params[part.slice(1)] = value;
+    const name = part.slice(1);
+    if (value === null || value === '' || (name === 'runId' && !isRunId(value))) return null;
+    params[name] = value;
   }
   return params;
 }
+
+/** The page adds it to the paths of requests, where another text could lead to other routes. */
+const isRunId = (text: string): boolean => /^[0-9a-f-]{36}$/i.test(text);
 
 function decoded(text: string): string | null {
   try {
