@@ -49,6 +49,9 @@ test('answers 201 with the run record and its URL, and starts the workflow', asy
     mcpServerNames: [],
     retryOf: null,
     flowVersion: 1,
+    parentRunId: null,
+    rootRunId: null,
+    depth: 0,
   });
   expect(fixture.asked.started).toContain(`run/${run.runId}`);
   await expect
