@@ -4,7 +4,7 @@ import type { TriggerType } from '../runs/run.ts';
 export interface Memo extends MemoRun {
   /** The size of the prompt, never its text. */
   prompt: string;
-  /** The URL of the run's page in this service. */
+  /** The URL of the run on the service's web page. */
   page?: string;
 }
 

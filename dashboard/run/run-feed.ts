@@ -6,11 +6,11 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { LogEntries, RunOfOperator } from '../../client/generated/types.ts';
 import type { Http } from '../../client/http/http.ts';
 import { type RunEvent, toEvent } from '../../client/stream/events.ts';
-import { followRun } from '../../client/stream/follow.ts';
-import { emptyTranscript, type Transcript } from '../../client/transcript/state.ts';
-import { extendTranscript } from '../../client/transcript/transcript.ts';
+import type { Transcript } from '../../client/transcript/state.ts';
 import { type Failure, failureOf } from '../ui/failure.ts';
 import { whileVisible } from '../ui/while-visible.ts';
+import { createConversation } from './create-conversation.ts';
+import { followWhileVisible } from './follow-while-visible.ts';
 import { createRecent, type Recent } from './recent.ts';
 
 export interface RunFeed {
@@ -25,6 +25,8 @@ export interface RunFeed {
   hasEarlier: ReadonlySignal<boolean>;
   failure: ReadonlySignal<Failure | null>;
   loadEarlier(): Promise<void>;
+  /** Begins again after a failure. */
+  retry(): void;
   /** Reads the record again, for example after it was changed. */
   refresh(): Promise<void>;
   stop(): void;
@@ -37,14 +39,13 @@ const batchMs = 30;
 
 export function openRunFeed(http: Http, runId: string): RunFeed {
   const record = signal<RunOfOperator | null>(null);
-  const transcript = signal<Transcript>(emptyTranscript);
   const openedAtSeq = signal<number | null>(null);
   const hasEarlier = signal(false);
   const failure = signal<Failure | null>(null);
+  const conversation = createConversation();
   const recent = createRecent();
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  let events: RunEvent[] = [];
   let batch: RunEvent[] = [];
 
   async function refresh(): Promise<void> {
@@ -53,28 +54,33 @@ export function openRunFeed(http: Http, runId: string): RunFeed {
 
   /** Shows the entries before those that are shown. */
   async function loadEarlier(): Promise<void> {
-    const first = events.find(({ seq }) => seq !== null);
-    const earlier = await readBefore({ http, runId, signal: stopped }, first?.seq ?? undefined);
-    events = [...earlier.events, ...events];
-    transcript.value = extendTranscript(emptyTranscript, ...events);
+    const run = { http, runId, signal: stopped };
+    const earlier = await readBefore(run, conversation.firstSeq());
+    conversation.prepend(earlier.events);
     hasEarlier.value = !earlier.isFirst;
   }
 
   function flush(): void {
     const arrived = batch;
     batch = [];
-    transcript.value = extendTranscript(transcript.value, ...arrived);
-    for (const event of arrived) if (event.type !== 'stream_event') events.push(event);
+    conversation.append(arrived);
     recent.add(arrived);
     if (arrived.some(({ type }) => changesRecord.has(type))) refresh().catch(() => undefined);
   }
 
+  function onHidden(): void {
+    flush();
+    conversation.dropTyping();
+  }
+
   async function follow(): Promise<void> {
     await refresh();
-    await loadEarlier();
-    const after = events.at(-1)?.seq ?? 0;
-    openedAtSeq.value = after;
-    for await (const event of followRun({ http, runId, after, signal: stopped })) {
+    if (openedAtSeq.value === null) {
+      await loadEarlier();
+      openedAtSeq.value = conversation.transcript.value.lastSeq;
+    }
+    const after = conversation.transcript.value.lastSeq;
+    for await (const event of followWhileVisible({ http, runId, after, signal: stopped, onHidden })) {
       if (batch.length === 0) setTimeout(flush, batchMs);
       batch.push(event);
     }
@@ -87,12 +93,16 @@ export function openRunFeed(http: Http, runId: string): RunFeed {
     endRefresh();
     stopping.abort();
   }
-  follow().catch((error: unknown) => {
-    if (!stopped.aborted) failure.value = failureOf(error);
-  });
+  function start(): void {
+    failure.value = null;
+    follow().catch((error: unknown) => {
+      if (!stopped.aborted) failure.value = failureOf(error);
+    });
+  }
+  start();
 
-  const read = { record, transcript, recent, openedAtSeq, hasEarlier, failure };
-  return { http, runId, ...read, loadEarlier, refresh, stop };
+  const read = { record, transcript: conversation.transcript, recent, openedAtSeq, hasEarlier };
+  return { http, runId, ...read, failure, loadEarlier, refresh, retry: start, stop };
 }
 
 interface RunLog {

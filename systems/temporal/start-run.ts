@@ -3,6 +3,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { pagePath } from '../../core/page/page-paths.ts';
 import type { RunOutline } from '../../core/runs/run.ts';
 import { runQueue } from '../../core/temporal/task-queues.ts';
 import { linkTo, type Memo } from '../../core/temporal/workflow-memo.ts';
@@ -168,7 +169,7 @@ function inputOf({ instance, timeouts }: StarterOptions, run: RunOutline): RunIn
 /** Ids and the size of the prompt, never its text. */
 function memoOf({ publicUrl }: StarterOptions, run: RunOutline): Memo {
   const { runId, flowId, projectId, triggerType, timeoutSeconds, sessionId } = run;
-  const page = `${publicUrl}/api/projects/${projectId}/runs/${runId}`;
+  const page = `${publicUrl}${pagePath('run', { projectId, runId })}`;
   return {
     ...{ runId, flowId, projectId, triggerType, timeoutSeconds },
     ...(sessionId === null ? {} : { sessionId }),

@@ -96,7 +96,7 @@ it('shows the prompt size, host, phase and end cause of a run, and where to find
     'Cause not ended',
   ]);
   expect(metadata).not.toContain(canary);
-  const own = `${service.url}/api/projects/${service.projectId}/runs/${runId}`;
+  const own = `${service.url}/p/${service.projectId}/runs/${runId}`;
   const links = page.frames().map((frame) => frame.locator(`a[href="${own}"]`).count());
   expect((await Promise.all(links)).reduce((sum, count) => sum + count)).toBe(2);
   await takePicture('run');

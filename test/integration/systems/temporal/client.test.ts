@@ -118,7 +118,7 @@ describe('the workflow of a run', () => {
     );
     expect(plain.join()).toContain(`api run of flow ${run.flowId}`);
     expect(plain.join()).toContain(`**Prompt** ${canary.length} bytes`);
-    const page = `https://runs.example/api/projects/project-1/runs/${run.runId}`;
+    const page = `https://runs.example/p/project-1/runs/${run.runId}`;
     expect(plain.join()).toContain(page);
     expect([raw, ...plain].join()).not.toContain(canary);
     fake.end({});
