@@ -59,6 +59,14 @@ describe('the transcript of a recorded run', () => {
     expect(new Set(entries.map(({ key }) => key)).size).toBe(entries.length);
   });
 
+  test('has the same keys when only its end is loaded', () => {
+    const keysOf = (events: RunEvent[]) => transcriptOf(events).entries.map(({ key }) => key);
+    const events = recordedEvents('success');
+    const latest = keysOf(events.slice(events.findIndex(({ type }) => type === 'assistant')));
+    expect(latest.length).toBeGreaterThan(3);
+    expect(keysOf(events).slice(-latest.length)).toEqual(latest);
+  });
+
   test('has the work of a subagent below its call', () => {
     const { entries } = transcriptOf(recordedEvents('background-task'));
     const call = entries.find((entry) => entry.kind === 'tool');
