@@ -2,6 +2,7 @@
 export const pagePaths = {
   start: '/',
   signIn: '/sign-in',
+  home: '/p/:projectId',
   runs: '/p/:projectId/runs',
   run: '/p/:projectId/runs/:runId',
   chats: '/p/:projectId/chat',

@@ -12,7 +12,9 @@ import { Conversation } from '../transcript/conversation.tsx';
 import { FailureNote } from '../ui/failure-note.tsx';
 import { dollarText } from '../ui/format.ts';
 import { stateOf } from '../ui/run-state.ts';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { StateMark } from '../ui/state-mark.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import { Composer } from './composer.tsx';
 
 interface ChatScreenProps {
@@ -32,8 +34,15 @@ export function ChatScreen({ projectId, runId }: ChatScreenProps) {
   const record = feed.value?.record.value ?? null;
   if (feed.value === null || record === null) {
     const failure = feed.value?.failure.value ?? null;
-    if (failure !== null) return <FailureNote failure={failure} />;
-    return <div class="skeleton" aria-busy="true" />;
+    if (failure === null) return <Skeleton what="the chat" />;
+    return (
+      <>
+        <FailureNote failure={failure} onRetry={feed.value?.retry} />
+        <p>
+          <a href={hrefOf('chats', { projectId })}>All chats of the project</a>
+        </p>
+      </>
+    );
   }
   return <OpenedChat feed={feed.value} record={record} />;
 }
@@ -42,6 +51,7 @@ function OpenedChat({ feed, record }: { feed: RunFeed; record: RunOfOperator }) 
   const { projectId, runId, costUsd, finishedAt, sessionId } = record;
   const transcript = feed.transcript.value;
   const { agentStatus, status } = transcript;
+  useTitle(titleOf(record));
   const live = finishedAt === null && status !== null ? { ...record, status, agentStatus } : record;
   return (
     <div class="run chat">
@@ -49,14 +59,18 @@ function OpenedChat({ feed, record }: { feed: RunFeed; record: RunOfOperator }) 
         <nav class="small" aria-label="Path">
           <a href={hrefOf('chats', { projectId })}>Chat</a>
         </nav>
-        <h1 class="cut">{titleOf(record)}</h1>
+        <h1 class="cut" title={titleOf(record)}>
+          {titleOf(record)}
+        </h1>
         <div class="facts">
           <StateMark state={stateOf(live)} />
           <span class="number">{costUsd === null ? 'no cost yet' : dollarText(costUsd)}</span>
           <a href={hrefOf('run', { projectId, runId })}>Files, output and details</a>
         </div>
       </header>
-      {feed.failure.value !== null && <FailureNote failure={feed.failure.value} />}
+      {feed.failure.value !== null && (
+        <FailureNote failure={feed.failure.value} onRetry={feed.retry} />
+      )}
       <AnswerContext.Provider value={answerOf(feed)}>
         <Conversation
           transcript={transcript}

@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
 import type { RunFeed } from '../run/run-feed.ts';
 import { FailureNote } from '../ui/failure-note.tsx';
-import { plural } from '../ui/format.ts';
+import { bytesText } from '../ui/format.ts';
 import { QueuedMessages } from './queued-messages.tsx';
 import { useOutbox } from './use-outbox.ts';
 
@@ -14,7 +13,6 @@ interface ComposerProps {
 /** The field for the next message. Messages that are sent during a turn are queued. */
 export function Composer({ feed, isWorking }: ComposerProps) {
   const { queue, failure, isBusy, send, withdraw, interrupt } = useOutbox(feed);
-  const form = useRef<HTMLFormElement>(null);
   const text = useSignal('');
   const files = useSignal<readonly File[]>([]);
 
@@ -24,39 +22,37 @@ export function Composer({ feed, isWorking }: ComposerProps) {
     if (!(await send(message, await Promise.all(files.value.map(contentOf))))) return;
     text.value = '';
     files.value = [];
-    form.current?.reset();
   }
   function onKey(event: KeyboardEvent): void {
+    if (event.isComposing) return;
     if (event.key === 'Escape' && isWorking) void interrupt();
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     void submit();
   }
 
   return (
     <form
-      ref={form}
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
       }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        files.value = [...files.value, ...(event.dataTransfer?.files ?? [])];
+      }}
     >
-      <QueuedMessages messages={queue.value} onWithdraw={withdraw} />
+      <QueuedMessages messages={queue} onWithdraw={withdraw} />
       {failure.value !== null && <FailureNote failure={failure.value} />}
-      <textarea
-        rows={3}
-        data-search
-        aria-label="Message"
-        placeholder="Enter sends the message. Shift+Enter starts a new line."
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value;
-        }}
-        onKeyDown={onKey}
-      />
+      <MessageField text={text} onKey={onKey} />
+      <ChosenFiles files={files.value} onChange={(chosen) => (files.value = chosen)} />
       <div class="row">
-        <FileField count={files.value.length} onChange={(chosen) => (files.value = chosen)} />
+        <FileField onChange={(chosen) => (files.value = [...files.value, ...chosen])} />
+        <span class="muted small keys-hint">
+          Enter sends the message. Shift+Enter starts a new line.
+        </span>
         {isWorking && (
           <button type="button" onClick={() => void interrupt()}>
             Interrupt (Esc)
@@ -70,20 +66,61 @@ export function Composer({ feed, isWorking }: ComposerProps) {
   );
 }
 
-interface FileFieldProps {
-  count: number;
-  onChange: (files: readonly File[]) => void;
+interface MessageFieldProps {
+  text: Signal<string>;
+  onKey: (event: KeyboardEvent) => void;
 }
 
-function FileField({ count, onChange }: FileFieldProps) {
+function MessageField({ text, onKey }: MessageFieldProps) {
+  return (
+    <textarea
+      rows={3}
+      data-search
+      aria-label="Message"
+      placeholder="Message the agent"
+      value={text.value}
+      onInput={({ currentTarget }) => {
+        text.value = currentTarget.value;
+      }}
+      onKeyDown={onKey}
+    />
+  );
+}
+
+type OnFiles = (files: readonly File[]) => void;
+
+/** The files of the next message. */
+function ChosenFiles({ files, onChange }: { files: readonly File[]; onChange: OnFiles }) {
+  return (
+    <div class="chips">
+      {files.map((file, at) => (
+        <button
+          key={at}
+          type="button"
+          class="chip"
+          aria-label={`Remove ${file.name}`}
+          onClick={() => onChange(files.filter((_, other) => other !== at))}
+        >
+          {file.name} · {bytesText(file.size)} ×
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Files can also be dropped on the form. */
+function FileField({ onChange }: { onChange: OnFiles }) {
   return (
     <label class="button">
-      {count === 0 ? 'Add files' : plural(count, 'file')}
+      Add files
       <input
         class="hidden"
         type="file"
         multiple
-        onChange={({ currentTarget }) => onChange([...(currentTarget.files ?? [])])}
+        onChange={({ currentTarget }) => {
+          onChange([...(currentTarget.files ?? [])]);
+          currentTarget.value = ''; // the same file can be added again after it was removed
+        }}
       />
     </label>
   );

@@ -74,7 +74,13 @@ function WorkflowLink({ workflowId }: { workflowId: string }) {
   const url = temporalUiUrl.replace(/\/$/, '');
   const path = `namespaces/${encodeURIComponent(temporalNamespace)}/workflows/${encodeURIComponent(workflowId)}`;
   return (
-    <a class="button" href={`${url}/${path}`} target="_blank" rel="noopener noreferrer">
+    <a
+      class="button"
+      href={`${url}/${path}`}
+      title="Open the workflow in the Temporal UI"
+      target="_blank"
+      rel="noopener noreferrer"
+    >
       Temporal
     </a>
   );

@@ -3,14 +3,14 @@
 // are read when the reader asks for them.
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { LogEntries, RunOfOperator } from '../../client/generated/types.ts';
+import type { RunOfOperator } from '../../client/generated/types.ts';
 import type { Http } from '../../client/http/http.ts';
-import { type RunEvent, toEvent } from '../../client/stream/events.ts';
+import type { RunEvent } from '../../client/stream/events.ts';
 import type { Transcript } from '../../client/transcript/state.ts';
 import { type Failure, failureOf } from '../ui/failure.ts';
 import { whileVisible } from '../ui/while-visible.ts';
-import { createConversation } from './create-conversation.ts';
 import { followWhileVisible } from './follow-while-visible.ts';
+import { openConversation } from './open-conversation.ts';
 import { createRecent, type Recent } from './recent.ts';
 
 export interface RunFeed {
@@ -32,7 +32,6 @@ export interface RunFeed {
   stop(): void;
 }
 
-const pageSize = 200;
 const refreshMs = 4_000;
 /** Events that arrive together are shown together. */
 const batchMs = 30;
@@ -40,36 +39,24 @@ const batchMs = 30;
 export function openRunFeed(http: Http, runId: string): RunFeed {
   const record = signal<RunOfOperator | null>(null);
   const openedAtSeq = signal<number | null>(null);
-  const hasEarlier = signal(false);
   const failure = signal<Failure | null>(null);
-  const conversation = createConversation();
   const recent = createRecent();
   const stopping = new AbortController();
   const { signal: stopped } = stopping;
-  let batch: RunEvent[] = [];
+  const conversation = openConversation({ http, runId, signal: stopped });
+  const { transcript, hasEarlier, loadEarlier } = conversation;
 
   async function refresh(): Promise<void> {
     record.value = await http.data<RunOfOperator>({ path: `/runs/${runId}`, signal: stopped });
   }
 
-  /** Shows the entries before those that are shown. */
-  async function loadEarlier(): Promise<void> {
-    const run = { http, runId, signal: stopped };
-    const earlier = await readBefore(run, conversation.firstSeq());
-    conversation.prepend(earlier.events);
-    hasEarlier.value = !earlier.isFirst;
-  }
-
-  function flush(): void {
-    const arrived = batch;
-    batch = [];
+  const batch = createBatch((arrived) => {
     conversation.append(arrived);
     recent.add(arrived);
     if (arrived.some(({ type }) => changesRecord.has(type))) refresh().catch(() => undefined);
-  }
-
+  });
   function onHidden(): void {
-    flush();
+    batch.flush();
     conversation.dropTyping();
   }
 
@@ -77,22 +64,16 @@ export function openRunFeed(http: Http, runId: string): RunFeed {
     await refresh();
     if (openedAtSeq.value === null) {
       await loadEarlier();
-      openedAtSeq.value = conversation.transcript.value.lastSeq;
+      openedAtSeq.value = transcript.value.lastSeq;
     }
-    const after = conversation.transcript.value.lastSeq;
-    for await (const event of followWhileVisible({ http, runId, after, signal: stopped, onHidden })) {
-      if (batch.length === 0) setTimeout(flush, batchMs);
-      batch.push(event);
-    }
+    const after = transcript.value.lastSeq;
+    const run = { http, runId, after, signal: stopped, onHidden };
+    for await (const event of followWhileVisible(run)) batch.add(event);
   }
 
   const endRefresh = whileVisible(refreshMs, async () => {
     if (record.value?.finishedAt === null) await refresh();
   });
-  function stop(): void {
-    endRefresh();
-    stopping.abort();
-  }
   function start(): void {
     failure.value = null;
     follow().catch((error: unknown) => {
@@ -101,29 +82,29 @@ export function openRunFeed(http: Http, runId: string): RunFeed {
   }
   start();
 
-  const read = { record, transcript: conversation.transcript, recent, openedAtSeq, hasEarlier };
+  const read = { record, transcript, recent, openedAtSeq, hasEarlier };
+  const stop = (): void => {
+    endRefresh();
+    stopping.abort();
+  };
   return { http, runId, ...read, failure, loadEarlier, refresh, retry: start, stop };
 }
 
-interface RunLog {
-  http: Http;
-  runId: string;
-  signal: AbortSignal;
-}
-
-/** The last part of the conversation, or the part before an event. A part has a size limit too. */
-async function readBefore(
-  { http, runId, signal: stopped }: RunLog,
-  beforeSeq: number | undefined,
-): Promise<{ events: RunEvent[]; isFirst: boolean }> {
-  const query = { format: 'structured', channel: 'chat', order: 'desc', limit: pageSize };
-  const { entries, complete } = await http.data<LogEntries>({
-    path: `/runs/${runId}/logs`,
-    query: { ...query, beforeSeq },
-    signal: stopped,
-  });
-  const events = entries.reverse().map(({ event, seq, data }) => toEvent(event, seq, data));
-  return { events, isFirst: complete };
+/** Passes events on that arrive together. */
+function createBatch(onBatch: (arrived: RunEvent[]) => void) {
+  let waiting: RunEvent[] = [];
+  function flush(): void {
+    const arrived = waiting;
+    waiting = [];
+    onBatch(arrived);
+  }
+  return {
+    flush,
+    add(event: RunEvent): void {
+      if (waiting.length === 0) setTimeout(flush, batchMs);
+      waiting.push(event);
+    },
+  };
 }
 
 /** After these events the record has something new. */

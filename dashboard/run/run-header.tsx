@@ -7,6 +7,7 @@ import { countText, dollarText, plural } from '../ui/format.ts';
 import { causeOf, stateOf } from '../ui/run-state.ts';
 import { StateMark } from '../ui/state-mark.tsx';
 import { Elapsed } from '../ui/times.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import { RunActions } from './run-actions.tsx';
 import type { RunFeed } from './run-feed.ts';
 
@@ -18,6 +19,7 @@ interface RunHeaderProps {
 export function RunHeader({ feed, record }: RunHeaderProps) {
   const { projectId, flowId, createdBy, error, finishedAt, startedAt, createdAt } = record;
   const { agentStatus, status } = feed.transcript.value;
+  useTitle(titleOf(record));
   // The stream is ahead of the record.
   const live = finishedAt === null && status !== null ? { ...record, status, agentStatus } : record;
   return (

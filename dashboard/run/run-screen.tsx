@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { loadFlows } from '../runs/flow-names.ts';
-import { query } from '../shell/location.ts';
+import { hrefOf, page, query } from '../shell/location.ts';
 import { projectHttp } from '../shell/service.ts';
 import { AnswerContext } from '../transcript/answer-context.ts';
 import { Conversation } from '../transcript/conversation.tsx';
 import { FailureNote } from '../ui/failure-note.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { answerOf } from './answer-of.ts';
 import { openRunFeed, type RunFeed } from './run-feed.ts';
 import { RunHeader } from './run-header.tsx';
@@ -25,7 +26,7 @@ export function RunScreen({ projectId, runId }: RunScreenProps) {
     feed.value = opened;
     return () => opened.stop();
   }, [projectId, runId]);
-  return feed.value === null ? null : <OpenedRun feed={feed.value} />;
+  return feed.value === null ? <Skeleton what="the run" /> : <OpenedRun feed={feed.value} />;
 }
 
 function OpenedRun({ feed }: { feed: RunFeed }) {
@@ -33,15 +34,20 @@ function OpenedRun({ feed }: { feed: RunFeed }) {
   const failure = feed.failure.value;
   if (record === null) {
     return failure === null ? (
-      <div class="skeleton" aria-busy="true" aria-label="Loading the run" />
+      <Skeleton what="the run" />
     ) : (
-      <FailureNote failure={failure} />
+      <>
+        <FailureNote failure={failure} onRetry={feed.retry} />
+        <p>
+          <a href={hrefOf('runs', page.value?.params)}>All runs of the project</a>
+        </p>
+      </>
     );
   }
   return (
     <div class="run">
       <RunHeader feed={feed} record={record} />
-      {failure !== null && <FailureNote failure={failure} />}
+      {failure !== null && <FailureNote failure={failure} onRetry={feed.retry} />}
       <div class="panes" data-tab={query.value.get('tab') ?? 'conversation'}>
         <AnswerContext.Provider value={answerOf(feed)}>
           <Conversation

@@ -7,6 +7,8 @@ const known = signal<Record<string, readonly Flow[]>>({});
 
 export const flowsOf = (projectId: string): readonly Flow[] => known.value[projectId] ?? [];
 
+export const hasNoFlows = (projectId: string): boolean => known.value[projectId]?.length === 0;
+
 /** The name of a flow, or null before it is known. */
 export const flowNameOf = (projectId: string, flowId: string): string | null =>
   flowsOf(projectId).find((flow) => flow.flowId === flowId)?.name ?? null;

@@ -22,7 +22,7 @@ export function RunRow({ run, onLabel }: RunRowProps) {
         <StateMark state={state} />
       </td>
       <td class="wide">
-        <a class="cut" data-row href={hrefOf('run', { projectId, runId })}>
+        <a class="cut" data-row title={titleOf(run)} href={hrefOf('run', { projectId, runId })}>
           {titleOf(run)}
         </a>
         <span class="muted small under">
@@ -33,8 +33,12 @@ export function RunRow({ run, onLabel }: RunRowProps) {
         </span>
         <Labels labels={run.labels} onLabel={onLabel} />
       </td>
-      <td class="cut wide-only">{flow}</td>
-      <td class="cut wide-only muted">{run.createdBy.keyName}</td>
+      <td class="cut wide-only" title={flow}>
+        {flow}
+      </td>
+      <td class="cut wide-only muted" title={run.createdBy.keyName}>
+        {run.createdBy.keyName}
+      </td>
       <td class="number wide-only">
         <Age at={run.createdAt} />
       </td>

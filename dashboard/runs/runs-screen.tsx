@@ -3,6 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { query, setQuery } from '../shell/location.ts';
 import { projectHttp } from '../shell/service.ts';
 import { FailureNote } from '../ui/failure-note.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { useTitle } from '../ui/use-title.ts';
 import { loadFlows } from './flow-names.ts';
 import { matchesText, readFilter } from './run-filter.ts';
 import { RunFilters } from './run-filters.tsx';
@@ -11,6 +13,7 @@ import { RunRow } from './run-row.tsx';
 
 export function RunsScreen({ projectId }: { projectId: string }) {
   const list = useSignal<RunList | null>(null);
+  useTitle('Runs');
   // The text is searched among the loaded rows, so it reads nothing again.
   const filterKey = useComputed(() => JSON.stringify({ ...readFilter(query.value), text: '' }));
   useEffect(() => void loadFlows(projectId), [projectId]);
@@ -55,7 +58,7 @@ function Rows({ list }: { list: RunList }) {
   if (list.failure.value !== null && rows === null) {
     return <FailureNote failure={list.failure.value} onRetry={() => void list.reload()} />;
   }
-  if (rows === null) return <div class="skeleton" aria-busy="true" aria-label="Loading the runs" />;
+  if (rows === null) return <Skeleton what="the runs" />;
   const shown = rows.filter((run) => matchesText(run, text));
   const addLabel = (label: string): void => setQuery({ label: [...new Set([...labels, label])] });
   return (

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks';
+import { HomeScreen } from '../home/home-screen.tsx';
 import { RunsScreen } from '../runs/runs-screen.tsx';
 import { SignInScreen } from '../sign-in/sign-in-screen.tsx';
 import { FailureNote } from '../ui/failure-note.tsx';
@@ -43,6 +44,8 @@ function Screen() {
       return <ChatsScreen key={projectId} projectId={projectId} />;
     case 'run':
       return <RunScreen key={runId} projectId={projectId} runId={runId} />;
+    case 'home':
+      return <HomeScreen key={projectId} projectId={projectId} />;
     case 'runs':
       return <RunsScreen key={projectId} projectId={projectId} />;
     default:
@@ -56,7 +59,7 @@ function Start() {
   const last = lastProject();
   const projectId = last !== null && known.includes(last) ? last : known[0];
   useEffect(() => {
-    if (projectId !== undefined) replaceWith('runs', { projectId });
+    if (projectId !== undefined) replaceWith('home', { projectId });
   }, [projectId]);
   if (projectId !== undefined) return null;
   return (

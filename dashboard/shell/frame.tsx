@@ -13,6 +13,7 @@ interface Place {
 }
 
 const places: readonly Place[] = [
+  { name: 'home', title: 'Home', also: [] },
   { name: 'runs', title: 'Runs', also: ['run'] },
   { name: 'chats', title: 'Chat', also: ['chat'] },
 ];
@@ -89,7 +90,7 @@ function ProjectChoice({ projectId }: { projectId: string }) {
       <span class="hidden">Project</span>
       <select
         value={projectId}
-        onChange={({ currentTarget }) => open('runs', { projectId: currentTarget.value })}
+        onChange={({ currentTarget }) => open('home', { projectId: currentTarget.value })}
       >
         {projects.value.map((project) => (
           <option key={project.projectId} value={project.projectId}>

@@ -3,6 +3,7 @@ import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type Failure, failureOf } from '../ui/failure.ts';
 import { FailureNote } from '../ui/failure-note.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 
 /** A screen whose script is loaded when the screen is opened for the first time. */
 export function lazyScreen<Props extends object>(
@@ -25,7 +26,7 @@ export function lazyScreen<Props extends object>(
     if (failure.value !== null) {
       return <FailureNote failure={failure.value} onRetry={() => void start()} />;
     }
-    if (loaded.value === null) return <div class="skeleton" aria-busy="true" />;
+    if (loaded.value === null) return <Skeleton what="the screen" />;
     const { Screen } = loaded.value;
     return <Screen {...props} />;
   };

@@ -12,6 +12,7 @@ export const everywhere: readonly Shortcut[] = [
   { keys: '/', title: 'Search' },
   { keys: 'j k', title: 'Next and previous row' },
   { keys: 'Enter', title: 'Open the row' },
+  { keys: 'g h', title: 'Go to the start of the project' },
   { keys: 'g r', title: 'Go to the runs' },
   { keys: 'g c', title: 'Go to the chats' },
   { keys: '?', title: 'Show this list' },
@@ -19,7 +20,7 @@ export const everywhere: readonly Shortcut[] = [
 
 export const isListOpen = signal(false);
 
-const places: Record<string, PageName | undefined> = { r: 'runs', c: 'chats' };
+const places: Record<string, PageName | undefined> = { h: 'home', r: 'runs', c: 'chats' };
 
 let isGoing = false;
 

@@ -4,6 +4,7 @@ import { page, replaceWith } from '../shell/location.ts';
 import { signIn } from '../shell/operator.ts';
 import { basePath, hasOfflineModel, temporalUiUrl } from '../shell/settings.ts';
 import { failureOf } from '../ui/failure.ts';
+import { useTitle } from '../ui/use-title.ts';
 
 /** The code of the link. */
 const code = signal('');
@@ -21,6 +22,7 @@ function takeCode(): void {
 /** Uses the code of a link, once its button is clicked: a preview of a link does not use it up. */
 export function SignInScreen() {
   const failure = useSignal('');
+  useTitle('Sign in');
   const canSignIn = code.value !== '';
   const isBusy = useSignal(false);
 

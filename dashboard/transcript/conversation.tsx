@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Transcript } from '../../client/transcript/state.ts';
 import { stripControlCodes } from '../../core/sanitize-text.ts';
+import { ActionButton } from '../ui/action-button.tsx';
 import { plural } from '../ui/format.ts';
 import { EntryList } from './entry-list.tsx';
 
@@ -19,14 +20,22 @@ export function Conversation({ transcript, hasEarlier, onEarlier }: Conversation
   const pane = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const isAtEnd = useSignal(true);
-  const countAtEnd = useRef(0);
-  const { entries, typing } = transcript;
-  if (isAtEnd.value) countAtEnd.current = entries.length;
-  const newCount = entries.length - countAtEnd.current;
+  const seqAtEnd = useRef(0);
+  const { entries, typing, lastSeq } = transcript;
+  if (isAtEnd.value) seqAtEnd.current = lastSeq;
+  // Earlier entries that were loaded meanwhile are not new.
+  const newCount = entries.filter(({ seq }) => seq !== null && seq > seqAtEnd.current).length;
 
   const toEnd = (): void => {
     pane.current?.scrollTo({ top: pane.current.scrollHeight });
   };
+  /** The reader stays at the same entry, so the distance to the end stays the same. */
+  async function showEarlier(): Promise<void> {
+    const element = pane.current;
+    const toEndPx = element === null ? 0 : element.scrollHeight - element.scrollTop;
+    await onEarlier();
+    requestAnimationFrame(() => element?.scrollTo({ top: element.scrollHeight - toEndPx }));
+  }
   useEffect(() => {
     const observer = new ResizeObserver(() => {
       if (isAtEnd.peek()) toEnd();
@@ -47,9 +56,9 @@ export function Conversation({ transcript, hasEarlier, onEarlier }: Conversation
       >
         <div ref={list}>
           {hasEarlier && (
-            <button type="button" class="earlier" onClick={() => void onEarlier()}>
+            <ActionButton class="earlier" onAction={showEarlier}>
               Load earlier entries
-            </button>
+            </ActionButton>
           )}
           <EntryList entries={entries} />
           {typing.thinking !== '' && typing.text === '' && <p class="muted">Thinking …</p>}

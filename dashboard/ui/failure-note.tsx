@@ -4,7 +4,7 @@ import type { Failure } from './failure.ts';
 interface FailureNoteProps {
   failure: Failure;
   /** Without it, there is nothing to try again. */
-  onRetry?: () => void;
+  onRetry?: (() => void) | undefined;
 }
 
 /** Says what has failed, and what the reader can do. */

@@ -1,4 +1,5 @@
 import type { Frame, StoredFrame } from '../../../core/frames/frame.ts';
+import type { AgentStatus } from '../../../core/runs/run.ts';
 import type { EndRunRequest } from '../../../systems/postgres/runs/end-run.ts';
 import type { ApiFixture } from '../../support/api-fixture.ts';
 import { caller } from './call.ts';
@@ -16,7 +17,11 @@ interface WriteOptions {
   publish?: boolean;
   /** Token deltas after the last frame. */
   deltas?: string[];
+  /** The status of the agent after the frames. */
+  agentStatus?: AgentStatus;
 }
+
+type Facts = Pick<WriteOptions, 'agentStatus'>;
 
 /** Writes the log of a run like a worker. */
 export async function openLog(fixture: ApiFixture, runId: string): Promise<LogWriter> {
@@ -28,8 +33,10 @@ export async function openLog(fixture: ApiFixture, runId: string): Promise<LogWr
   let deltaCount = 0;
 
   async function write(batch: Frame[], options: WriteOptions = {}): Promise<void> {
-    const { publish = true, deltas = [] } = options;
-    const fresh = batch.length === 0 ? [] : await append(batch);
+    const { publish = true, deltas = [], agentStatus } = options;
+    const facts = agentStatus === undefined ? {} : { agentStatus };
+    const isEmpty = batch.length === 0 && agentStatus === undefined;
+    const fresh = isEmpty ? [] : await append(batch, facts);
     stored.push(...fresh);
     if (fresh.length > 0) deltaCount = 0;
     const seq = stored.at(-1)?.seq ?? 0;
@@ -37,7 +44,7 @@ export async function openLog(fixture: ApiFixture, runId: string): Promise<LogWr
     if (publish) await fixture.frameStream.publish(runId, { frames: fresh, deltas: numbered });
   }
 
-  async function append(batch: Frame[]): Promise<StoredFrame[]> {
+  async function append(batch: Frame[], facts: Facts): Promise<StoredFrame[]> {
     const range = { fromOffset: offset, toOffset: offset + 1 };
     const { token, generation } = lease as NonNullable<typeof lease>; // seen above
     const added = await frames.append({
@@ -46,7 +53,7 @@ export async function openLog(fixture: ApiFixture, runId: string): Promise<LogWr
       generation,
       ...range,
       frames: batch,
-      facts: {},
+      facts,
     });
     if (added.outcome === 'fenced') throw new Error('fenced');
     offset += 1;

@@ -18,7 +18,7 @@ describe('the page', () => {
   test('is at the path of each screen, and at no other', async () => {
     const first = await index(`${api.url}/`);
     expect(first).toContain('<div id="page">');
-    for (const path of ['/sign-in', '/p/acme/runs', '/p/acme/runs/1', '/p/acme/runs?label=a:b']) {
+    for (const path of ['/sign-in', '/p/acme', '/p/acme/runs/1', '/p/acme/runs?label=a:b']) {
       expect(await index(api.url + path)).toBe(first);
     }
     for (const path of ['/p', '/p/acme/other', '/p/acme/runs/1/2', '/assets', '/index.html']) {

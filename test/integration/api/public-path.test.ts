@@ -90,10 +90,10 @@ test('an operator signs in by the link, and created resources are at the returne
     const page = await context.newPage();
     await page.goto(signInLink(publicUrl, (await fixture.stores.operators.invite('ana')).code));
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Runs' }).waitFor();
-    expect(page.url()).toBe(`${publicUrl}/p/${tenant.projectId}/runs`);
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    expect(page.url()).toBe(`${publicUrl}/p/${tenant.projectId}`);
     await page.reload();
-    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
     expect(await context.cookies()).toMatchObject([{ path: '/flowrun/' }]);
     // A cookie of another installation at `/` of the same host, or of this one under its former
     // path.

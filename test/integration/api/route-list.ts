@@ -180,6 +180,7 @@ export const routesByCaller = {
     'GET /client-python.tar.gz',
     'GET /client.tgz',
     'GET /healthz',
+    'GET /p/:projectId',
     'GET /p/:projectId/chat',
     'GET /p/:projectId/chat/:runId',
     'GET /p/:projectId/runs',

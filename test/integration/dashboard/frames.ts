@@ -42,6 +42,14 @@ export const returns = (id: string, text: string, result: ToolResult = {}): Fram
   return chat('user', details === undefined ? data : { ...data, tool_use_result: details });
 };
 
+/** A part of the text that the agent is writing. */
+export const textDelta = (text: string): string =>
+  JSON.stringify({
+    type: 'stream_event',
+    event: { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    parent_tool_use_id: null,
+  });
+
 export const output = (text: string): Frame => ({
   event: 'output',
   channel: 'output',

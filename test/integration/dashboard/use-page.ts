@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { signInLink } from '../../../core/sign-in.ts';
 import { freePort } from '../../../dev/stack/ports.ts';
 import { type ApiFixture, openApiFixture, type Tenant } from '../../support/api-fixture.ts';
@@ -26,7 +26,7 @@ const quiet = [
 
 const pictures = join(stackEnv.dataDir, 'pictures');
 
-interface PageFixture {
+export interface PageFixture {
   fixture: ApiFixture;
   tenant: Tenant;
   /** The address of the page, without a slash at its end. */
@@ -36,7 +36,7 @@ interface PageFixture {
   context: BrowserContext;
 }
 
-/** Opened before the tests of a file and closed after them. */
+/** Opened before the tests of a file and closed after them. A browser takes seconds to start. */
 export function usePage(): PageFixture {
   // Empty until `beforeAll`, so that it can be a constant; no test runs before that.
   const opened = {} as PageFixture;
@@ -67,25 +67,39 @@ async function signIn({ fixture, url, context }: PageFixture): Promise<void> {
   const page = await context.newPage();
   await page.goto(signInLink(url, code));
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await page.getByRole('heading', { name: 'Home' }).waitFor();
   await page.close();
 }
 
-/** Opens a path below the project. What the page complains about fails the test. */
+/**
+ * Opens a path below the project, until the test has finished. What the page complains about, such
+ * as a violation of its content security policy, fails the test.
+ */
 export async function openScreen(opened: PageFixture, path: string): Promise<Page> {
+  const complaints: string[] = [];
   const page = await opened.context.newPage();
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
+  onTestFinished(async () => {
+    await page.close();
+    expect(complaints).toEqual([]);
+  });
   await page.goto(`${opened.url}/p/${opened.tenant.projectId}${path}`);
   return page;
 }
 
-const complaints: string[] = [];
-
-/** Errors and warnings of all pages since the last call, such as violations of the CSP. */
-export const takeComplaints = (): string[] => complaints.splice(0);
+/** Puts a tab into the background, or back. A browser without a window shows all of its tabs. */
+export async function setVisibility(page: Page, state: 'visible' | 'hidden'): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', {
+      configurable: true,
+      get: () => '${state}',
+    });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+}
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
