@@ -27,8 +27,8 @@ export function addEntry(draft: Draft, { seq, parent = null }: Place, entry: New
 }
 
 /**
- * A frame can have several entries, and an entry may have no frame. The key of an entry with a frame
- * stays the same when earlier entries are loaded.
+ * A frame can have several entries, and an entry may have no frame. The key of an entry with a
+ * frame stays the same when earlier entries are loaded.
  */
 function keyed(entry: NewEntry, seq: number | null, among: readonly Entry[]): Entry {
   const others = seq === null ? 0 : 1 + among.findLastIndex((other) => other.seq !== seq);

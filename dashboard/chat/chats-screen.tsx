@@ -88,7 +88,7 @@ function Sessions({ projectId, flowId }: { projectId: string; flowId: string }) 
               <li key={session.runId}>
                 <a data-row href={hrefOf('chat', { projectId, runId: session.runId })}>
                   <StateMark state={stateOf(session)} />
-                  <span class="cut" title={session.name ?? session.sessionId}>
+                  <span class="cut" title={session.name ?? session.sessionId ?? undefined}>
                     {session.name ?? session.sessionId}
                   </span>
                   <span class="muted number">{plural(session.numTurns, 'turn')}</span>

@@ -26,28 +26,39 @@ export async function* followWhileVisible({
   onHidden,
 }: VisibleRun): AsyncGenerator<RunEvent, void, undefined> {
   let lastSeq = after;
-  let hasWholeBlock = true;
+  let isResumed = false;
   let resuming: { isOver?: () => Promise<boolean> } = {};
   for (;;) {
     await untilVisible(signal);
     const connection = abortWhenHidden(signal);
     try {
       const request = { http, runId, after: lastSeq, signal: connection.signal };
-      for await (const event of followRun({ ...request, ...resuming })) {
+      const events = followRun({ ...request, ...resuming });
+      for await (const event of isResumed ? fromNextBlock(events) : events) {
         lastSeq = event.seq ?? lastSeq;
-        hasWholeBlock ||= event.type === 'assistant' || startsBlock(event);
-        if (hasWholeBlock || event.type !== 'stream_event') yield event;
+        yield event;
       }
       return;
     } catch (error) {
       if (!connection.wasHidden()) throw error;
-      hasWholeBlock = false;
+      isResumed = true;
       // A network that needs a moment after a sleep is no failure.
       resuming = { isOver: () => Promise.resolve(false) };
       onHidden();
     } finally {
       connection.release();
     }
+  }
+}
+
+/** Leaves out the rest of a block whose beginning was missed. */
+async function* fromNextBlock(
+  events: AsyncIterable<RunEvent>,
+): AsyncGenerator<RunEvent, void, undefined> {
+  let hasWholeBlock = false;
+  for await (const event of events) {
+    hasWholeBlock ||= event.type === 'assistant' || startsBlock(event);
+    if (hasWholeBlock || event.type !== 'stream_event') yield event;
   }
 }
 

@@ -45,7 +45,7 @@ export async function findRecord<T extends Identified>(
       const path = `${pathOf(projectId)}/${collection}`;
       for await (const record of http.items<T>({ path, query })) records.push(record);
     }
-  const texts = (record: T): string[] => fields.map((field) => String(record[field] ?? ''));
+  const texts = (record: T): string[] => fields.map((field) => textOf(record[field]));
   const named = records.filter((record) => texts(record).includes(reference));
   const found =
     named.length > 0
@@ -55,3 +55,5 @@ export async function findRecord<T extends Identified>(
   const ids = found.map((record) => texts(record).join(' '));
   throw new CliError(`${reference} matches several: ${ids.join(', ')}. Use an ID.`);
 }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -65,7 +65,10 @@ test('files need a run or a flow, and what to send or print', async () => {
 test('an empty text names no run, although it begins the ID of the only one', async () => {
   const { flowrun } = await newUser();
   const runId = (await flowrun('run', 'A flow', 'Go', '--detach')).out.trim();
-  expect(await flowrun('stop', '')).toMatchObject({ code: 1, err: expect.stringContaining('missing') });
+  expect(await flowrun('stop', '')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('missing'),
+  });
   expect((await flowrun('stop', runId.slice(0, 8))).code).toBe(0);
 });
 
