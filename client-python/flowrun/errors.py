@@ -98,6 +98,10 @@ class BudgetReached(FlowrunError):
     """429: a monthly budget is reached. `limit` and `current` are in dollars."""
 
 
+class RunTreeLimit(FlowrunError):
+    """429: a run may not start another one, because a limit of its tree is reached."""
+
+
 class SessionLimit(FlowrunError):
     pass
 
@@ -148,6 +152,7 @@ ERROR_CLASSES: dict[str, type[FlowrunError]] = {
     "CONCURRENT_LIMIT": ConcurrentLimit,
     "MONTHLY_QUOTA": MonthlyQuota,
     "BUDGET_REACHED": BudgetReached,
+    "RUN_TREE_LIMIT": RunTreeLimit,
     "SESSION_LIMIT": SessionLimit,
     "STREAM_LIMIT": StreamLimit,
     "WAIT_LIMIT": WaitLimit,

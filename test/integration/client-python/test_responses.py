@@ -212,6 +212,9 @@ record: dict[str, Any] = {
     "mcpServerNames": [],
     "retryOf": None,
     "flowVersion": 1,
+    "parentRunId": None,
+    "rootRunId": None,
+    "depth": 0,
     "files": None,
     "aLaterField": 1,
 }
