@@ -23,7 +23,7 @@ test('disconnects clients that read nothing of a large answer, and answers other
   const whole = await caller(api, key)(path);
   expect(whole.json.data.entries).toHaveLength(frames);
   expect(whole.headers.get('content-length')).toBe(String(Buffer.byteLength(whole.text)));
-  await expect.poll(openSockets, { timeout: 2 * limits.http.stallMs }).toBe(0);
+  await expect.poll(openSockets, { timeout: 3 * limits.http.stallMs }).toBe(0);
   expect(api.log()).not.toMatch(/request_failed|request_hook_failed/);
 }, 60_000);
 
